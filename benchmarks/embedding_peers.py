@@ -20,7 +20,7 @@ Fitted = tuple[np.ndarray, bool]
 
 OWN: dict[str, Any] = {"package": "protolearn", "environment": "own"}
 PEERS: dict[str, Any] = {"environment": "embedding"}
-LARGEST: dict[str, Any] = {"threads": (2,), "sizes": ("n = 100,000", "n = 1,000,000")}  # for peers, which take long
+N30, N100, N1000 = (f"n = {n:,}" for n in (30_000, 100_000, 1_000_000))  # the sizes that peers show, which take long
 SMALL, LARGE = ("view-digits", "view-mnist"), ("view-mnist-all", "view-scaling")  # large ones take long on one thread
 
 
@@ -49,7 +49,7 @@ def our_alpha_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 
 @competitor("openTSNE", *SMALL, package="openTSNE", **PEERS, threads=(1, 2))
 @competitor("openTSNE", "view-mnist-all", package="openTSNE", **PEERS, threads=(2,))
-@competitor("openTSNE", "view-million", package="openTSNE", **PEERS, **LARGEST)
+@competitor("openTSNE", "view-million", package="openTSNE", **PEERS, threads=(2,), sizes=(N30, N100))
 def open_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
     return open_tsne_model(task.perplexity, task.large).fit_transform(X), True
 
@@ -63,14 +63,14 @@ def sklearn_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 
 @competitor("umap-learn", *SMALL, package="umap-learn", **PEERS)
 @competitor("umap-learn", "view-mnist-all", package="umap-learn", **PEERS, threads=(2,))
-@competitor("umap-learn", "view-million", package="umap-learn", **PEERS, **LARGEST)
+@competitor("umap-learn", "view-million", package="umap-learn", **PEERS, threads=(2,), sizes=(N100, N1000))
 def umap(X: np.ndarray, task: ViewTask) -> Fitted:
     return umap_model(task.large).fit_transform(X), False
 
 
 @competitor("pacmap", *SMALL, package="pacmap", **PEERS)
 @competitor("pacmap", "view-mnist-all", package="pacmap", **PEERS, threads=(2,))
-@competitor("pacmap", "view-million", package="pacmap", **PEERS, **LARGEST)
+@competitor("pacmap", "view-million", package="pacmap", **PEERS, threads=(2,), sizes=(N100, N1000))
 def pacmap(X: np.ndarray, task: ViewTask) -> Fitted:
     from pacmap import PaCMAP
 
