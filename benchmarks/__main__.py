@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from benchmarks.environments import ROOT, machine
-from benchmarks.families import FAMILIES, TASKS, Family
+from benchmarks.families import FAMILIES, MAIN_TASKS, TASKS, Family
 from benchmarks.registry import FLOOR, OURS, Competitor
 from benchmarks.runner import run
-from benchmarks.tables import page, summary, table
+from benchmarks.tables import fastest_peers, page, summary, table
 from benchmarks.tasks import Task
 
 RESULTS = ROOT / "benchmarks" / "results"
+COMPASS = "compass"  # the file of the one table
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 
@@ -25,16 +27,21 @@ def main() -> None:
     given = _arguments()
     if given.table:
         others = {folder.name: _stored(folder) for folder in sorted(RESULTS.iterdir()) if folder.is_dir()}
-        PAGE.write_text(page(_stored(RESULTS), others))
+        folders = (RESULTS, *(RESULTS / name for name in others))
+        compasses = filter(None, (_read(folder / f"{COMPASS}.json") for folder in folders))
+        PAGE.write_text(page(_stored(RESULTS), others, list(compasses)))
         return
     if given.core:
         os.environ["OPENBLAS_CORETYPE"] = given.core  # read by the processes of the competitors
     print(json.dumps(machine()))
+    if given.compass:
+        _one_table(given)
+        return
     for family in FAMILIES:
         tasks = [task for task in family.tasks.values() if task.name in given.only]
         results: dict[str, Any] = {"date": date.today().isoformat(), "machine": machine(), "tasks": {}}
         for task in tasks:
-            results["tasks"][task.name] = _results(task, given)
+            results["tasks"][task.name] = _results(task, given, lambda entry: _chosen(entry, given.peers))
         if tasks:
             print(f"\n{summary(results['tasks'])}", flush=True)
         complete = len(tasks) == len(family.tasks) and not given.peers
@@ -43,18 +50,38 @@ def main() -> None:
             _save(family, results, folder)
 
 
+def _one_table(given: argparse.Namespace) -> None:
+    """Run the tasks of the compass with the fastest peers of the stored results, and write them as one table."""
+    results: dict[str, Any] = {"date": date.today().isoformat(), "machine": machine(), "tasks": {}}
+    stored = _stored(RESULTS)
+    for family in FAMILIES:
+        entries = stored.get(family.name, {"tasks": {}})["tasks"]
+        for name in (name for name in family.tasks if name in MAIN_TASKS):
+            peers = fastest_peers(name, entries[name]["rows"] if name in entries else [])
+            results["tasks"][name] = _results(family.tasks[name], given, lambda entry: entry.name in peers)  # noqa: B023
+    print(f"\n{summary(results['tasks'])}", flush=True)
+    folder = given.output or RESULTS / (given.core or "")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{COMPASS}.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
 def _stored(folder: Path) -> dict[str, Any]:
     """Return the results of each family that has a file in a folder."""
-    files = {family.name: folder / f"{family.name}.json" for family in FAMILIES}
-    return {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
+    found = {family.name: _read(folder / f"{family.name}.json") for family in FAMILIES}
+    return {name: results for name, results in found.items() if results}
 
 
-def _results(task: Task, given: argparse.Namespace) -> dict[str, Any]:
-    """Run a task and print its table."""
+def _read(file: Path) -> dict[str, Any]:
+    """Return what a file of results holds; nothing if there is none."""
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def _results(task: Task, given: argparse.Namespace, chosen: Callable[[Competitor], bool]) -> dict[str, Any]:
+    """Run a task with the chosen peers and print its table."""
     print(f"\n{task.name}: {task.describe()}\n", flush=True)
     entry: dict[str, Any] = {"description": task.describe(), "rows": []}
     try:
-        entry["rows"] = run(task, lambda competitor: _chosen(competitor, given.peers), given.repeats, given.budget)
+        entry["rows"] = run(task, lambda entry: _own(entry) or chosen(entry), given.repeats, given.budget)
     except FileNotFoundError as error:
         entry["problem"] = str(error)
     print(entry.get("problem") or table(task, entry["rows"]), flush=True)
@@ -71,8 +98,12 @@ def _save(family: Family, results: dict[str, Any], folder: Path) -> None:
             figure.savefig(folder / f"{name}.png", dpi=150)
 
 
+def _own(entry: Competitor) -> bool:
+    return entry.name.startswith((OURS, FLOOR))
+
+
 def _chosen(entry: Competitor, peers: list[str] | None) -> bool:
-    return not peers or entry.name.startswith((OURS, FLOOR)) or any(peer in entry.name.lower() for peer in peers)
+    return not peers or any(peer in entry.name.lower() for peer in peers)
 
 
 def _arguments() -> argparse.Namespace:
@@ -85,6 +116,7 @@ def _arguments() -> argparse.Namespace:
     groups = {family.name: list(family.tasks) for family in FAMILIES} | {name: [name] for name in TASKS}
     parser.add_argument("--only", type=names, help=f"tasks or families, separated by commas: {', '.join(groups)}")
     parser.add_argument("--peers", type=names, help="parts of the names of peers, separated by commas")
+    parser.add_argument("--compass", action="store_true", help="one table of the main tasks, with their fastest peers")
     parser.add_argument("--repeats", type=int, default=3, help="timed fits of each competitor (default 3)")
     parser.add_argument("--budget", type=float, default=120, help="seconds a competitor may take (default 120)")
     parser.add_argument("--core", help="let OpenBLAS take the kernels of another processor, such as Haswell or Nehalem")

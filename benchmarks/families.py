@@ -24,7 +24,7 @@ from benchmarks import (  # noqa: F401 (the peers register themselves)
 )
 from benchmarks.tasks import Task
 
-__all__ = ["FAMILIES", "TASKS", "Family"]
+__all__ = ["FAMILIES", "MAIN_TASKS", "TASKS", "Family"]
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,9 @@ FAMILIES = (
     Family("images", "Images", images.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}
+MAIN_TASKS = (  # one for each method that is compared, for a single table
+    *("som", "ng", "kmeans", "kmeans-clusters", "matrix", "ngpca"),
+    *("relational-ng", "relational-peers", "median-ng", "medoids", "edit", "dtw"),
+    *("view-digits", "view-mnist", "view-mnist-all", "view-quality", "placing"),
+    *("segmentation", "digits", "letter", "usps", "digits-local", "rslvq", "retrieval"),
+)

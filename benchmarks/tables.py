@@ -8,7 +8,9 @@ from benchmarks.families import FAMILIES, TASKS
 from benchmarks.registry import COMPETITORS, FLOOR, OURS
 from benchmarks.tasks import Column, Row, Task
 
-__all__ = ["page", "summary", "table"]
+__all__ = ["fastest_peers", "page", "summary", "table"]
+
+N_PEERS = 3  # of a task, in the table of all families
 
 SUMMARY: list[Column] = [
     ("work", "work", str),
@@ -24,8 +26,18 @@ SUMMARY: list[Column] = [
 ]
 
 
-def page(results: dict[str, dict[str, Any]], others: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the page of the documentation that shows the results of each family, and those with other kernels."""
+COMPASS = (
+    "The main task of each method, on one thread and on two, beside the fastest of the peers that do the same kind of "
+    "work: those that were fastest in the tables below, and those that are not yet in them."
+)
+
+
+def page(
+    results: dict[str, dict[str, Any]],
+    others: dict[str, dict[str, dict[str, Any]]],
+    compasses: list[dict[str, Any]],
+) -> str:
+    """Return the page of the documentation: the tables of all families in one, each family, and other kernels."""
     parts = [
         "# Benchmarks",
         "protolearn and its peers on the same data. `benchmarks/README.md` explains the columns; a time ratio above 1 "
@@ -33,6 +45,10 @@ def page(results: dict[str, dict[str, Any]], others: dict[str, dict[str, dict[st
         "that does the same kind of work and, where there is one, beside the floor: the matrix products that the "
         "method cannot do without. This page is made by `python -m benchmarks --table`.",
     ]
+    if compasses:
+        parts += ["## All families in one table", COMPASS]
+    for found in compasses:
+        parts += [_circumstances(found, " --compass"), summary(found["tasks"])]
     for family in FAMILIES:
         if family.name not in results:
             continue
@@ -59,6 +75,17 @@ def table(task: Task, rows: list[Row]) -> str:
 def summary(tasks: dict[str, dict[str, Any]]) -> str:
     """Set our time on each task beside that of the fastest peer and that of the floor; flag where a peer is faster."""
     return _markdown(SUMMARY, [line for name, entry in tasks.items() for line in _standings(name, entry["rows"])])
+
+
+def fastest_peers(name: str, rows: list[Row]) -> set[str]:
+    """Return the peers of the same kind that were fastest on a task by these rows, and those without a row."""
+    quantity = TASKS[name].compared[0]
+    times: dict[str, float] = {}
+    for row in rows:
+        times[row["name"]] = min(times.get(row["name"], float("inf")), row.get(quantity) or float("inf"))
+    peers = {entry.name for entry in COMPETITORS if entry.task == name and entry.alike}
+    peers = {peer for peer in peers if not peer.startswith((OURS, FLOOR))}
+    return peers - times.keys() | set(sorted(peers & times.keys(), key=times.__getitem__)[:N_PEERS])
 
 
 def _standings(name: str, rows: list[Row]) -> list[Row]:
@@ -93,13 +120,13 @@ def _markdown(columns: list[Column], rows: list[Row]) -> str:
     return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines)
 
 
-def _circumstances(results: dict[str, Any]) -> str:
+def _circumstances(results: dict[str, Any], option: str = "") -> str:
     facts = results["machine"]
     kernels = f" with kernels for {facts['core_type']}" if "core_type" in facts else ""
     libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
     return (
-        f"One run of `python -m benchmarks` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, Python "
-        f"{facts['python']}, {facts['blas']}{kernels}, {libraries}. {results.get('note', '')}".rstrip()
+        f"One run of `python -m benchmarks{option}` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, "
+        f"Python {facts['python']}, {facts['blas']}{kernels}, {libraries}. {results.get('note', '')}".rstrip()
     )
 
 
