@@ -1,9 +1,10 @@
 """
-Textures in color
-==================
+Color textures
+==============
 
-Filters find patterns in gray pictures. Color usually becomes gray by fixed weights, made for the eye and not for the
-task. ``CIALVQ`` learns how color becomes intensity, together with typical patches of each class.
+Texture filters are usually applied to gray images. Color is converted to gray by fixed weights, which are made for the
+eye and not for the task. ``CIALVQ`` learns the conversion of color to intensity, together with typical patches of each
+class.
 """
 
 # %%

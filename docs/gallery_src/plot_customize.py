@@ -3,8 +3,8 @@ Your own cooperation
 ====================
 
 The estimators are thin: below them, a map is a loop over three parts that can be replaced one by one. A *source*
-gives samples in chunks, *prototypes* measure distances and move, and a *cooperation* says who learns from a sample.
-This page runs the loop by hand and then puts a cooperation of its own into it.
+provides samples in chunks, *prototypes* compute distances and are updated, and a *cooperation* determines which
+prototypes a sample updates. This page runs the loop by hand and then uses a custom cooperation in it.
 """
 
 # %%

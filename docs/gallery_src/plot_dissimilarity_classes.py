@@ -2,8 +2,8 @@
 Classes of strings
 ==================
 
-LVQ needs no vectors. Its prototypes can be combinations of objects, of which nothing is known but how different they
-are, or some of the objects themselves.
+LVQ does not need vectors. Its prototypes can be combinations of objects that are described only by their
+dissimilarities, or some of the objects themselves.
 """
 
 # %%

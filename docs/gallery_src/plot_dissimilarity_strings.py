@@ -2,8 +2,8 @@
 Prototypes between strings
 ==========================
 
-A median prototype is one of the objects, a relational one is a mean of several, although strings have no mean. Where
-objects are noisy, that makes a great difference.
+A median prototype is one of the objects; a relational prototype is a mean of several objects, although strings have no
+mean. For noisy objects, this makes a great difference.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Texts on a hyperbolic map
 =========================
 
-How much shorter do two texts get if they are compressed together? That is a dissimilarity which knows nothing about
-words or languages, and it is enough to order the documentation of scikit-learn.
+How much shorter do two texts get if they are compressed together? This defines a dissimilarity that uses no knowledge
+of words or languages, and it is sufficient to organize the documentation of scikit-learn.
 """
 
 # %%

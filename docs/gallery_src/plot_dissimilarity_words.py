@@ -2,8 +2,8 @@
 A map of languages
 ==================
 
-Words have no coordinates, but one can count how many letters must change to turn one into another. That is all that a
-map of dissimilarities needs.
+Words have no coordinates, but one can count how many letters must change to turn one word into another. A map of
+dissimilarities needs nothing else.
 """
 
 # %%

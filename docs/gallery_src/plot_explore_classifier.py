@@ -1,10 +1,10 @@
 """
-A classifier to explore
-=======================
+Explore a classifier
+====================
 
-A prototype classifier can be read: what is typical of each class, which features count, what decided on a sample. On
-the page that `protolearn.explore.explore` writes, readers can also change a sample and watch the decision change. The
-page computes with the model's own numbers, in the browser.
+A prototype classifier is interpretable: it shows what is typical of each class, which features count, and why a sample
+was classified as it was. On the page written by `protolearn.explore.explore`, readers can also change a sample and
+watch the decision change. The page evaluates the model in the browser.
 """
 
 # %%

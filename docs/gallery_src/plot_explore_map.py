@@ -1,8 +1,8 @@
 """
-A map to explore
-================
+Explore a map
+=============
 
-`protolearn.explore.explore` writes a map, its samples and everything needed to look at them into one page. It works
+`protolearn.explore.explore` writes a map, its samples and everything needed to inspect them to one page. It works
 without a network and without Python, so it can be sent to those who know the samples best. The pages below are live.
 """
 

@@ -1,9 +1,9 @@
 """
-A view to explore
-=================
+Explore a view
+==============
 
-A view shows every sample, and none of them in full. On a page that `protolearn.explore.explore` writes, readers can go
-from the view to the samples, and see where it is not to be trusted.
+A view (a two-dimensional embedding) shows every sample, but none of them in full. On the page written by
+`protolearn.explore.explore`, readers can go from the view to the samples, and see where the view cannot be trusted.
 """
 
 # %%

@@ -2,9 +2,9 @@
 Neural gas and the graph of the data
 ====================================
 
-Neural gas spreads prototypes over the data as k-means does, and is less easily caught by a poor start. It has no
-lattice; instead the graph of prototypes that are neighbors *in the data* is learned: an edge for every pair that is
-nearest and second nearest to some sample, weighted by how many samples that are.
+Neural gas distributes prototypes over the data like k-means, and is less sensitive to a poor initialization. It has no
+lattice; instead it learns the graph of prototypes that are neighbors *in the data*: it has an edge for every pair that
+is nearest and second nearest to some sample, weighted by the number of these samples.
 """
 
 # %%

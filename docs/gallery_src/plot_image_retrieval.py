@@ -1,9 +1,9 @@
 """
-Finding images like this one
-============================
+Finding similar images
+======================
 
-A doctor has a photograph of a skin lesion, and asks for similar ones. Similar in what? A metric that is learned from
-labeled images finds more of the same kind than colors as they are.
+A physician has a photograph of a skin lesion, and asks for similar ones. Similar in which respect? A metric learned
+from labeled images finds more images of the same kind than plain colors.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Lattices
 ========
 
-The lattice of a self-organizing map says which prototypes are neighbors. It is the shape one bends the data into, so
-it should have the shape one wants to see: a sheet, a sheet without borders, a disc with room for branches, a ring.
+The lattice of a self-organizing map determines which prototypes are neighbors. The map is drawn in the shape of its
+lattice: a sheet, a sheet without borders, a disc with room for branches, or a ring.
 """
 
 # %%

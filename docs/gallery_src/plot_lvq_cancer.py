@@ -1,10 +1,10 @@
 """
-Reading a medical model
-=======================
+Interpreting a medical model
+============================
 
-A matrix LVQ classifier tells tumors apart by two typical ones and a learned distance. Besides a prediction it gives
-the reasons: which measurements count, why a single tumor was judged as it was, what would have to be different, and
-when it is better to say nothing.
+A matrix LVQ classifier distinguishes tumors by two typical ones and a learned distance. Besides a prediction it gives
+reasons: which measurements count, why a single tumor was classified as it was, what would have to change for another
+diagnosis, and when to abstain.
 """
 
 # %%

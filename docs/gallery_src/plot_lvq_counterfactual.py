@@ -1,9 +1,10 @@
 """
-What would change the decision
-==============================
+Counterfactuals
+===============
 
-A counterfactual is a changed sample that the model gives another class. The smallest one changes all features a little,
-which is seldom something one can act on. Say what may change, how far and in which direction, or ask for few features.
+A counterfactual is a changed sample to which the model assigns another class. The smallest change involves all features
+a little, which is rarely possible in practice. Specify what may change, how far and in which direction, or ask for few
+features.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Digits in two dimensions
 ========================
 
-With a matrix of two rows, LVQ learns the plane in which the classes are best told apart by their prototypes. The
-classifier sees that plane and nothing else, so the picture shows all there is to its decisions.
+With a matrix of two rows, LVQ learns the plane in which the prototypes best separate the classes. The classifier uses
+only this plane, so the plot shows its decisions completely.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A metric for each class
 =======================
 
-Two long classes cross each other. No single way of measuring distances suits both, but a metric for each does: along
-its own class distances are small, across it they are large.
+Two elongated classes cross each other. No single metric suits both, but a metric for each class does: distances are
+small along the class and large across it.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A metric of your own
 ====================
 
-What is learned about distances is one small object, and yours can take its place. Here features come in groups, the
-readings of sensors over time, and there shall be one relevance for each sensor.
+The metric of an LVQ classifier is one small object, which you can replace by your own. In this example, features come
+in groups, the readings of sensors over time, and each sensor has one relevance.
 """
 
 # %%

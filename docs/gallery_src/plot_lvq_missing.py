@@ -2,8 +2,8 @@
 Missing values
 ==============
 
-A sample without some of its values can still be compared with a prototype, by the values it has. With
-``missing="partial"`` LVQ learns and predicts that way, and nothing has to be filled in.
+A sample with missing values can still be compared with a prototype, by its observed values. With ``missing="partial"``
+LVQ learns and predicts in this way, and no imputation is needed.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A table of numbers and categories
 =================================
 
-Patients have an age and a blood pressure, but also a sex and a habit of smoking. Behind a ``ColumnTransformer`` an LVQ
-classifier sees sixteen columns. It can still be read in the eight columns of the table, and in their units.
+Patients have an age and a blood pressure, but also a sex and smoking habits. After a ``ColumnTransformer`` an LVQ
+classifier receives sixteen columns. It can still be interpreted in the eight columns of the table, and in their units.
 """
 
 # %%

@@ -1,9 +1,10 @@
 """
-How many directions, how much regularization
-============================================
+Number of directions and regularization
+=======================================
 
-Two parameters of matrix LVQ are worth a search: the number of rows of the matrix, ``n_components``, and the weight of
-the term that keeps its directions alive, ``regularization``. scikit-learn's ``validation_curve`` shows what they do.
+Two parameters of matrix LVQ are worth tuning: the number of rows of the matrix, ``n_components``, and the weight of the
+penalty that keeps its directions from vanishing, ``regularization``. scikit-learn's ``validation_curve`` shows their
+effect.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A rare class
 ============
 
-Faults, diseases and frauds are rare, and finding them is the point. A classifier that never predicts the rare class can
-still be right on 95 of 100 samples. This page shows when LVQ does that, how you notice, and what helps.
+Faults, diseases and frauds are rare, and detecting them is the goal. A classifier that never predicts the rare class
+can still be right on 95 of 100 samples. This page shows when this happens in LVQ, how to notice it, and what helps.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Relevances with intervals
 =========================
 
-A classifier that names the features it goes by will name some. Would it name the same ones had it seen other samples?
-``relevance_stability`` fits it in every split of a cross-validation and compares.
+A classifier always ranks some features as relevant. Would it rank the same ones first if it had been trained on other
+samples? ``relevance_stability`` fits it in every split of a cross-validation and compares the relevances.
 """
 
 # %%

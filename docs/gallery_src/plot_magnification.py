@@ -2,10 +2,10 @@
 Magnification control
 =====================
 
-Where the data are dense there are more prototypes, but not in proportion: k-means and neural gas follow the density
-``p`` only like ``p ** (d / (d + 2))`` in ``d`` dimensions, which favors rare samples. Magnification control changes
-that exponent by weighting each sample with ``p ** c``: positive ``c`` turns to what is common, negative ``c`` to what
-is rare.
+Prototypes are denser where the data are dense, but not in proportion: for k-means and neural gas, the density of
+prototypes is ``p ** (d / (d + 2))`` for a density ``p`` of the data in ``d`` dimensions, which favors rare samples.
+Magnification control changes this exponent by weighting each sample with ``p ** c``: positive ``c`` favors common
+samples, negative ``c`` rare ones.
 """
 
 # %%

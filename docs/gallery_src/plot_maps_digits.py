@@ -1,9 +1,9 @@
 """
-Digits placed by a map
-======================
+Digits placed by a mapping
+==========================
 
-t-SNE arranges the samples that it is given, and no others. With a mapping between data and view, a third of the digits
-are enough to learn the view, and the others are placed by it.
+t-SNE embeds the samples of the fit. With a mapping from the data to the view, a third of the digits are sufficient to
+learn the view, and the mapping embeds the others.
 """
 
 # %%

@@ -1,9 +1,9 @@
 """
-A sheet unrolled, and rolled up again
-=====================================
+Unrolling a swiss roll, and back
+================================
 
-Charting looks at data through many small windows, each of them flat, and glues what it sees to one view. New samples
-have a place in it, and every place in the view is a sample.
+Charting approximates the data by many small linear models, and aligns them in one view. It can embed new samples, and
+every position in the view can be mapped back to a sample.
 """
 
 # %%

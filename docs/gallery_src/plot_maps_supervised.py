@@ -1,9 +1,9 @@
 """
-Views that know the classes
-===========================
+Supervised views
+================
 
-A view shows what is near in the data, and most of that may be noise. A classifier has learned which differences matter.
-Measured by it, the same methods show the classes.
+A view shows neighbors in the data, and much of that structure may be noise. A classifier has learned which differences
+matter. With its distances, the same embedding methods show the classes.
 """
 
 # %%

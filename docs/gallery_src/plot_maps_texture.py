@@ -1,9 +1,9 @@
 """
-Waves that go on
+Dynamic textures
 ================
 
-A video of water, flames or leaves moves on in the same way, but never repeats itself. Charting makes a curve in a few
-dimensions of it; a new curve that moves likewise is a new video.
+A video of water, flames or leaves continues in the same way, but never repeats itself. Charting represents it by a
+curve in a few dimensions; a new curve with the same dynamics is a new video.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Classification with a reject option
 ===================================
 
-A map whose prototypes carry class labels is a classifier. It knows when it does not know: a sample about as far from
-the nearest prototype of another class as from its winner can be rejected instead of guessed.
+A map whose prototypes have class labels is a classifier. It can reject uncertain samples: those that are about as far
+from the nearest prototype of another class as from their winner.
 """
 
 # %%

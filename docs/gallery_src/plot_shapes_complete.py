@@ -2,9 +2,9 @@
 Completing vectors
 ==================
 
-A map with shapes is a density of whole vectors. It has no inputs and outputs: whichever values are missing, it fills
-them in by what is most likely, given the others. That works even if there are several answers, where regression gives
-their average, which may be none.
+A map with shapes is a density of whole vectors. It has no fixed inputs and outputs: any missing values are replaced by
+the most likely ones, given the others. This works even if there are several solutions, where regression returns their
+average, which may not be a solution.
 """
 
 # %%

@@ -1,10 +1,10 @@
 """
-Compressing pictures
-====================
+Compressing images
+==================
 
-Cut a picture into small blocks, and blocks are vectors. A block can be coded by the nearest of a few typical blocks
-(vector quantization), by a few coordinates in the principal directions of all blocks (principal component analysis), or
-by both: the index of a prototype, and coordinates in the directions of that prototype.
+The small blocks of an image are vectors. A block can be encoded by the nearest of a few typical blocks (vector
+quantization), by a few coordinates in the principal directions of all blocks (principal component analysis), or by
+both: the index of a prototype, and coordinates in the directions of that prototype.
 """
 
 # %%

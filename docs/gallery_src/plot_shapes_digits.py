@@ -1,9 +1,10 @@
 """
-Digits, inspected
+Inspecting digits
 =================
 
-One map for each digit, whose prototypes know a few directions in which their images vary. The classifier gives an image
-the class of the prototype that describes it best, and everything it goes by is an image that can be looked at.
+Each digit has its own map, whose prototypes represent a few directions in which their images vary. The classifier
+assigns an image to the class of the prototype that describes it best, and all its parameters are images that can be
+inspected.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Prototypes with a shape
 =======================
 
-A prototype with a shape stands for an ellipsoid of samples: it knows where they are, in which directions they stretch,
-and how far. A few of them describe long clusters, curves and sheets that would need many points.
+A prototype with a shape represents an ellipsoid of samples: their position, and the directions and extent of their
+variation. A few of them describe elongated clusters, curves and sheets that would need many points.
 """
 
 # %%

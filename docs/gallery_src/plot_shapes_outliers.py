@@ -2,9 +2,9 @@
 Outliers
 ========
 
-A map describes what is normal. What none of its prototypes accounts for is an outlier. ``OutlierDetector`` makes a
-detector of any map: with shapes, by the density that the ellipsoids make together; else by the distance to the nearest
-prototype.
+A map describes normal samples. A sample that none of its prototypes represents is an outlier. ``OutlierDetector`` turns
+any map into a detector: with shapes, by the density of the mixture of ellipsoids; otherwise by the distance to the
+nearest prototype.
 """
 
 # %%

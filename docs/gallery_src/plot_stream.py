@@ -2,9 +2,9 @@
 Streams and patches
 ===================
 
-A map need not see all samples at once. It can learn from one patch at a time: the prototypes found so far join the
-next patch, each with the weight of all the samples it stands for. Memory does not grow, samples are read once, and
-nothing that was learned is lost, even if the stream changes.
+A map does not need all samples at once. It can learn from one patch at a time: the current prototypes are added to the
+next patch, each with the weight of all samples it represents. Memory does not grow, samples are read once, and earlier
+patches are not forgotten, even if the stream changes.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Digits in four views
 ====================
 
-A view of data shows neighbors as neighbors. Which mistakes it makes, for mistakes there must be, is decided by the
-divergence that it minimizes.
+A view places neighbors in the data next to each other. No view can do this without errors; the divergence that it
+minimizes determines which errors it makes.
 """
 
 # %%

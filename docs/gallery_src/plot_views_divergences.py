@@ -2,7 +2,8 @@
 Divergences compared
 ====================
 
-A divergence tells how much one distribution differs from another. There are many, and what they find large differs.
+A divergence measures how much one distribution differs from another. There are many divergences, and they weight
+differences in different ways.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Views of sequences
 ==================
 
-Views need no coordinates, either: dissimilarities are enough. Here sequences that have evolved from a common ancestor,
-and languages.
+Views do not need coordinates: dissimilarities are sufficient. The examples are sequences that have evolved from a
+common ancestor, and languages.
 """
 
 # %%

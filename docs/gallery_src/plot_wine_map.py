@@ -2,8 +2,8 @@
 A map of wines
 ==============
 
-A self-organizing map lays samples with many features out on a sheet, so that alike samples lie side by side. Here 178
-wines with 13 chemical measurements each become one picture, which can be colored by anything one wants to know.
+A self-organizing map arranges samples with many features on a lattice, with similar samples next to each other. Here
+178 wines with 13 chemical measurements each are shown on one map, which can be colored by any quantity.
 """
 
 # %%
