@@ -1,16 +1,17 @@
 """
-Textures in color
-==================
+Color textures
+==============
 
-Filters find patterns in gray pictures. Color usually becomes gray by fixed weights, made for the eye and not for the
-task. ``CIALVQ`` learns how color becomes intensity, together with typical patches of each class.
+Texture filters are usually applied to gray images. Color is converted to gray by fixed weights, which are made for the
+eye and not for the task. ``CIALVQ`` learns the conversion of color to intensity, together with typical patches of each
+class.
 """
 
 # %%
-# Patches of pictures
-# -------------------
-# Five classes of textures, twelve pictures of each, all with colors, scale and light of their own. Eight of each are
-# trained on, in patches of 11 × 11 pixels. The other four are never seen: what counts is whether their patches are
+# Patches of images
+# -----------------
+# Five classes of textures, twelve images of each, all with different colors, scales and illumination. Eight of each are
+# used for training, in patches of 11 × 11 pixels. The other four are held out: what counts is whether their patches are
 # recognized.
 
 import matplotlib.pyplot as plt
@@ -50,9 +51,9 @@ for ax, text in zip(axes[:, 0], ("trained on", "unseen", "unseen", "patches")):
 # %%
 # Errors
 # ------
-# The usual way is a gray patch, a bank of Gabor filters and the nearest training patch. Against that, three kinds of
-# maps from color to intensity, each learned for every class: one weight for each color, a filter for each color, or
-# any linear map.
+# The baseline is a gray patch, a bank of Gabor filters and the nearest training patch. It is compared with three kinds
+# of mappings from color to intensity, each learned for every class: one weight for each color, a filter for each color,
+# or any linear mapping.
 
 models = {
     "gray, 1-NN": gray_texture_classifier(),
@@ -79,23 +80,23 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 ax.legend(frameon=False)
 
 # %%
-# The first bar tells nothing about nearest neighbors, which find a patch that they know again. The second is too good
-# to be true: patches of one picture share its colors, its scale and its light. In textures as colorful as these,
-# means of the colors alone would tell most patches, too; the guide compares them.
+# The first bar is not informative for nearest neighbors, which find the training patch itself. The second is too
+# optimistic: patches of one image share its colors, its scale and its illumination. In textures as colorful as these,
+# means of the colors alone would recognize most patches, too; the guide compares them.
 #
-# Reading it
-# ----------
-# The filter of a class is what its map and the Gabor filters do together; where it is gray, it has no weight.
-# Prototypes are patches, too, drawn here in the range of their own colors, and their powers tell which waves they
-# contain, the longest in the middle. Colors of prototypes need not be natural: the map may not look at some of them.
+# Interpretation
+# --------------
+# The filter of a class combines its mapping and the Gabor filters; where it is gray, it has no weight. Prototypes are
+# patches, too, drawn here in the range of their own colors, and their power spectra show the frequencies they contain,
+# the lowest in the middle. Colors of prototypes need not be natural: the mapping may ignore some of them.
 
 plot_color_filters(models["filters of colors"], n_prototypes=3)
 
 # %%
-# Moved patterns
-# --------------
-# Powers do not tell where a wave starts. A pattern that moves, and comes in again at the other side of the patch, keeps
-# its distance to every prototype, unless the map looks at places.
+# Shift invariance
+# ----------------
+# Powers do not depend on the phase of a wave. A cyclic shift of a patch does not change its distance to any prototype,
+# unless the mapping depends on positions.
 
 moved = np.roll(parts.X_unseen, (4, 3), axis=(1, 2))
 for name, model in models.items():
@@ -106,8 +107,8 @@ for name, model in models.items():
 # Glands
 # ------
 # The same on a photograph: tissue under a microscope, stained brown where there are glands. Six small tiles of glands
-# were cut from it, and six of the tissue between them. Four of each are all that the classifiers know; then they look
-# at every fourth place of the picture, along and across.
+# were cut from it, and six of the tissue between them. Four of each are used for training; the classifiers are then
+# applied at every fourth pixel of the image, in both directions.
 
 tiles, kinds = load_picture_textures()
 tissue = np.isin(kinds, ["gland", "stroma"])

@@ -3,15 +3,15 @@ Your own cooperation
 ====================
 
 The estimators are thin: below them, a map is a loop over three parts that can be replaced one by one. A *source*
-gives samples in chunks, *prototypes* measure distances and move, and a *cooperation* says who learns from a sample.
-This page runs the loop by hand and then puts a cooperation of its own into it.
+provides samples in chunks, *prototypes* compute distances and are updated, and a *cooperation* determines which
+prototypes a sample updates. This page runs the loop by hand and then uses a custom cooperation in it.
 """
 
 # %%
 # The loop by hand
 # ----------------
-# ``anneal`` takes the parts and a range for every epoch. It yields a ``Step`` after each, so that one can stop, watch
-# or record as one likes. This is all of neural gas:
+# ``anneal`` takes the parts and a range for every epoch. It yields a ``Step`` after each epoch, at which you can stop,
+# inspect or record. This is the complete neural gas:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,11 +48,11 @@ som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 # %%
 # A new cooperation
 # -----------------
-# Nothing more is needed than a method ``gather`` that sums the samples for every prototype. The one below is *soft*:
-# sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. That
-# is a mixture of equal round Gaussians, with the range as their width (deterministic annealing). ``prototypes.measure``
-# gives the distances of a chunk, and a function that sums its samples with any weights; chunks, threads and float32
-# are taken care of by the source.
+# A cooperation needs only one method, ``gather``, which sums the samples for every prototype. The one below is *soft*:
+# sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. This
+# is a mixture of equal spherical Gaussians, with the range as their width (deterministic annealing).
+# ``prototypes.measure`` returns the distances of a chunk, and a function that sums its samples with any weights; the
+# source handles chunks, threads and float32.
 
 
 class Soft:
@@ -73,8 +73,8 @@ class Soft:
 soft, costs = train(Soft(), geometric(1.0, 0.05, 60))
 
 # %%
-# Side by side
-# ------------
+# Comparison
+# ----------
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3), layout="constrained", sharey=True)
 results = {"Ranks (neural gas)": gas, "OnLattice (SOM)": som, "Soft (ours)": soft}
@@ -85,8 +85,8 @@ for ax, (name, positions) in zip(axes, results.items()):
 axes[1].plot(*som.T, color="#0072B2", linewidth=1)
 
 # %%
-# The cost is recorded for every epoch. With this cooperation prototypes split up suddenly, one transition after the
-# other, as the range falls below the spread of what they stand for.
+# The cost is recorded for every epoch. With this cooperation prototypes split up suddenly, in a sequence of phase
+# transitions, as the range falls below the spread of the samples they represent.
 
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 ax.loglog(geometric(1.0, 0.05, 60), costs, "o-", markersize=3, color="#0072B2")

@@ -2,15 +2,15 @@
 Classes of strings
 ==================
 
-LVQ needs no vectors. Its prototypes can be combinations of objects, of which nothing is known but how different they
-are, or some of the objects themselves.
+LVQ does not need vectors. Its prototypes can be combinations of objects that are described only by their
+dissimilarities, or some of the objects themselves.
 """
 
 # %%
-# Strings that have changed a lot
-# -------------------------------
-# Five ancestors, and forty descendants of each in which two thirds of the letters were lost, replaced or followed by
-# another. A string is hardly nearer to its own kind than to others.
+# Strings with many mutations
+# ---------------------------
+# There are five ancestors, and forty descendants of each, in which two thirds of the letters were lost, replaced or
+# followed by another. A string is hardly nearer to its own class than to others.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,11 +27,11 @@ same = np.equal.outer(y, y) & ~np.eye(len(y), dtype=bool)
 print(f"mean distance within a class {D[same].mean():.1f}, between classes {D[~np.equal.outer(y, y)].mean():.1f}")
 
 # %%
-# Who tells the classes apart
-# ---------------------------
-# Prototypes that are combinations do, although there is no string that would be one, and one for each class is enough.
-# Here the mean of each class, neural gas with one prototype, is nearly as good; a map that does not know the classes is
-# behind. A single string is a poor prototype of others that have changed so much.
+# Accuracy
+# --------
+# Prototypes that are combinations of strings separate the classes best, although no single string corresponds to them,
+# and one per class is enough. The mean of each class, neural gas with one prototype, is nearly as good here; a map that
+# does not use the classes is worse. A single string is a poor prototype for others with so many mutations.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 models = {
@@ -53,10 +53,10 @@ ax.set_yticks(places, list(scores))
 ax.set(xlabel="accuracy in five folds", xlim=(0, 1.02))
 
 # %%
-# Where prototypes are
-# --------------------
-# The first two directions of classical scaling, in which a combination of strings has a place, too. Each relational
-# prototype (star) is beyond the middle of its class, away from the others; median prototypes (rings) are strings.
+# Positions of prototypes
+# -----------------------
+# The first two directions of classical scaling, in which a combination of strings has a position, too. Each relational
+# prototype (star) lies beyond the center of its class, away from the others; median prototypes (rings) are strings.
 
 relational, median = RelationalGLVQ().fit(D, y), MedianGLVQ(random_state=0).fit(D, y)
 plane = pseudo_euclidean(D)[0][:, :2]
@@ -73,10 +73,10 @@ ax.set(xlabel="first direction", ylabel="second direction")
 ax.legend(title="prototypes", frameon=False)
 
 # %%
-# What a prototype stands for
-# ---------------------------
-# A combination cannot be written down, but the strings of its class that are nearest to it can. ``explain`` gives them
-# for every answer, beside the prototype that came second.
+# Interpretation of prototypes
+# ----------------------------
+# A combination cannot be written down, but the strings of its class that are nearest to it can. ``explain`` returns
+# them for every prediction, together with the nearest prototype of another class.
 
 reasons = relational.explain(D[:1])
 print(f"{strings[0]} is of class {reasons.classes[0]}, like")
@@ -86,7 +86,8 @@ print(f"next would be class {reasons.rivals[0]}; confidence {relational.confiden
 # %%
 # Few comparisons
 # ---------------
-# A new string has to be compared with all strings that a prototype is made of. With ``sparsity`` these are few.
+# A new string has to be compared with all strings that a prototype is a combination of. With ``sparsity`` there are
+# few.
 
 for sparsity in (None, 10, 3):
     model = RelationalGLVQ(sparsity=sparsity)

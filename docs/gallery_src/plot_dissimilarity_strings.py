@@ -2,16 +2,16 @@
 Prototypes between strings
 ==========================
 
-A median prototype is one of the objects, a relational one is a mean of several, although strings have no mean. Where
-objects are noisy, that makes a great difference.
+A median prototype is one of the objects; a relational prototype is a mean of several objects, although strings have no
+mean. For noisy objects, this makes a great difference.
 """
 
 # %%
 # Families of strings
 # -------------------
-# Five ancestors, and forty descendants of each in which half of the letters were lost, replaced or followed by another,
-# as in genes or proteins. Distances are edit distances. Two descendants of one ancestor are nearly as far apart as
-# those of different ones.
+# There are five ancestors, and forty descendants of each, in which half of the letters were lost, replaced or followed
+# by another, as in genes or proteins. Distances are edit distances. Two descendants of one ancestor are nearly as far
+# apart as those of different ancestors.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,11 +31,11 @@ same = np.equal.outer(y, y) & ~np.eye(len(y), dtype=bool)
 print(f"mean distance within a class {D[same].mean():.1f}, between classes {D[~np.equal.outer(y, y)].mean():.1f}")
 
 # %%
-# Relational against median
-# -------------------------
-# Cross-validation on the matrix of distances: scikit-learn cuts out rows and columns for each fold, since the maps say
-# that they are pairwise. A single descendant is far from most of its class, so median prototypes do poorly, and the
-# nearest neighbor is wrong at times. In the mean of many, what happened to each of them by chance cancels out.
+# Relational and median prototypes
+# --------------------------------
+# Cross-validation on the matrix of distances: scikit-learn selects rows and columns for each fold, since the maps
+# declare themselves pairwise. A single descendant is far from most of its class, so median prototypes perform poorly,
+# and the nearest neighbor is sometimes wrong. In the mean of many descendants, their random mutations cancel out.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 sizes = [5, 10, 20, 40]
@@ -53,16 +53,16 @@ ax.set(xlabel="prototypes", ylabel="accuracy", ylim=(0.5, 1.02), xticks=sizes)
 ax.legend()
 
 # %%
-# The same without a matrix: give the strings, and say how to compare them.
+# The same without a matrix: pass the strings and the name of a metric.
 
 classifier = PrototypeClassifier(RelationalNeuralGas(10, metric="edit", random_state=0))
 print(f"{cross_val_score(classifier, strings, y, cv=folds).mean():.3f}")
 
 # %%
-# Not Euclidean, and it does not matter
-# -------------------------------------
-# A third of the eigenvalues are negative: there are no points with these distances. The formulas hold all the same, and
-# the cost never rose.
+# Not Euclidean
+# -------------
+# A third of the eigenvalues are negative: there are no points with these distances. The formulas are still valid, and
+# the cost never increased.
 
 plot_spectrum(D)
 gas = RelationalNeuralGas(10, random_state=0).fit(D)
@@ -71,7 +71,7 @@ print(f"epochs {gas.n_iter_}, of which the cost rose in {gas.n_cost_increases_}"
 # %%
 # The map
 # -------
-# Classes on a lattice, and what a node stands for: the strings nearest to its prototype.
+# Classes on a lattice, and the strings nearest to the prototype of each node.
 
 som = RelationalSOM((8, 10)).fit(D)
 plot_class_map(som, y=y)

@@ -2,15 +2,15 @@
 Texts on a hyperbolic map
 =========================
 
-How much shorter do two texts get if they are compressed together? That is a dissimilarity which knows nothing about
-words or languages, and it is enough to order the documentation of scikit-learn.
+How much shorter do two texts get if they are compressed together? This defines a dissimilarity that uses no knowledge
+of words or languages, and it is sufficient to organize the documentation of scikit-learn.
 """
 
 # %%
 # The texts
 # ---------
-# What scikit-learn says about the parameters of its estimators, from the modules with most of them. All texts are cut
-# to the same length: the compression distance of a long and a short text tells above all that one is longer.
+# The texts are the parameter descriptions of scikit-learn's estimators, from the modules with most of them. All texts
+# are truncated to the same length: the compression distance of a long and a short text mainly reflects their lengths.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,8 +38,8 @@ print(f"{len(texts)} texts, such as {names[0]}: {texts[0][:70]} ...")
 # %%
 # Distances
 # ---------
-# The normalized compression distance is near 0 for texts that tell the same, and near 1 for texts that have nothing in
-# common. Any compressor will do; for short texts zlib is the fastest.
+# The normalized compression distance is near 0 for texts with the same content, and near 1 for texts that have nothing
+# in common. Any compressor can be used; for short texts zlib is the fastest.
 
 D = ncd(texts, compressor="zlib")
 for name in ("Lasso", "KMeans"):
@@ -49,23 +49,23 @@ for name in ("Lasso", "KMeans"):
 # %%
 # The map
 # -------
-# On a hyperbolic lattice the room grows with each ring, so that many kinds find a place side by side. On each node is
+# On a hyperbolic lattice the number of nodes grows with each ring, so there is room for many groups. Each node shows
 # the estimator nearest to its prototype.
 
 som = RelationalSOM(hyperbolic(7, rings=3)).fit(D)
 plot_examples(som, names, y=modules)
 
 # %%
-# To see one side more closely, move a node to the center: here the one of the first ring that is nearest to k-means.
+# To see one region more closely, move a node to the center: here the node of the first ring that is nearest to k-means.
 
 lattice = som.lattice_
 focus = 1 + int(lattice.distances[1:8, som.labels_[names.index("KMeans")]].argmin())
 plot_examples(som, names, y=modules, n_examples=2, focus=focus)
 
 # %%
-# Nodes that are texts
-# --------------------
-# A median map has one of the texts on every node, which can be read. Here its neighbors can be trusted about as much.
+# Median prototypes
+# -----------------
+# In a median map every node is one of the texts, which can be read. Its neighborhoods are about as trustworthy here.
 
 median = MedianSOM(hyperbolic(7, rings=3)).fit(D)
 for model in (som, median):

@@ -2,15 +2,16 @@
 A map of languages
 ==================
 
-Words have no coordinates, but one can count how many letters must change to turn one into another. That is all that a
-map of dissimilarities needs.
+Words have no coordinates, but one can count how many letters must change to turn one word into another. A map of
+dissimilarities needs nothing else.
 """
 
 # %%
 # From words to distances
 # -----------------------
-# Twenty meanings in eighteen European languages, in plain Latin letters. Two languages are as far apart as their words
-# for the same meaning are on average, and two words by the share of letters that change.
+# The data are twenty meanings in eighteen European languages, in plain Latin letters. The distance between two
+# languages is the mean distance between their words for the same meaning, and the distance between two words is the
+# share of letters that change.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +31,8 @@ D = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)
 # %%
 # The map
 # -------
-# A self-organizing map of the languages. It was told nothing but the distances; colors are language families. Families
-# are regions, most of them with empty nodes in between. Basque has no relatives, and has to lie somewhere.
+# A self-organizing map of the languages, trained on the distances only; colors are language families. Families form
+# regions, most of them separated by empty nodes. Basque has no relatives, so its position has no meaning.
 
 som = RelationalSOM(hexagonal(4, 4)).fit(D)
 plot_examples(som, data.languages, y=data.families, n_examples=3)
@@ -39,8 +40,8 @@ plot_examples(som, data.languages, y=data.families, n_examples=3)
 # %%
 # A view of the prototypes
 # ------------------------
-# Neural gas has no lattice. Its prototypes are shown in the plane that keeps their distances best; edges join those
-# that are the two nearest of some language. Small dark dots are prototypes between languages, which stand for none.
+# Neural gas has no lattice. Its prototypes are shown in the plane that best preserves their distances; edges connect
+# the two nearest prototypes of each language. Small dark dots are prototypes between languages, without any members.
 
 gas = RelationalNeuralGas(9, random_state=0).fit(D)
 plot_prototype_view(gas, y=data.families)
@@ -48,16 +49,16 @@ plot_prototype_view(gas, y=data.families)
 # %%
 # Are these distances Euclidean?
 # ------------------------------
-# Nearly: a single eigenvalue is negative, and it is tiny. So points in some space have just these distances, and a
-# relational map is the map of those points.
+# Nearly: a single eigenvalue is negative, and it is tiny. There are points in some space with almost exactly these
+# distances, and a relational map is the map of those points.
 
 plot_spectrum(D)
 
 # %%
 # A map of words
 # --------------
-# Six of the meanings in all languages. Now each word is an object, and the map may compute the distances itself. Words
-# of one meaning that have a common origin lie together; others are alike by chance, such as the Estonian *ema* for
+# Six of the meanings in all languages. Now each word is an object, and the map computes the distances itself. Words of
+# one meaning with a common origin are close to each other; others are similar by chance, such as the Estonian *ema* for
 # mother and the Basque *ama*.
 
 shown = np.isin(data.meanings, ["three", "seven", "mother", "night", "name", "new"])
@@ -68,7 +69,7 @@ word_map = RelationalSOM(hexagonal(7, 9), metric="edit", metric_params={"normali
 plot_examples(word_map, words, y=meanings, n_examples=2)
 
 # %%
-# Where would other words go? New objects are compared with those of the fit.
+# New words are compared with those of the fit, and assigned to a node.
 
 for word in ("nicht", "septem", "tres", "novum"):
     node = word_map.predict([word])[0]

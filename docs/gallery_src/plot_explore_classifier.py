@@ -1,16 +1,16 @@
 """
-A classifier to explore
-=======================
+Explore a classifier
+====================
 
-A prototype classifier can be read: what is typical of each class, which features count, what decided on a sample. On
-the page that `protolearn.explore.explore` writes, readers can also change a sample and watch the decision change. The
-page computes with the model's own numbers, in the browser.
+A prototype classifier is interpretable: it shows what is typical of each class, which features count, and why a sample
+was classified as it was. On the page written by `protolearn.explore.explore`, readers can also change a sample and
+watch the decision change. The page evaluates the model in the browser.
 """
 
 # %%
-# What counts
-# -----------
-# Tumors are described by thirty measurements of cell nuclei. The classifier learns how much each of them counts.
+# Relevances
+# ----------
+# Tumors are described by thirty measurements of cell nuclei. The classifier learns the relevance of each of them.
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -33,11 +33,11 @@ print(f"{model.score(X_new, y_new):.1%} of {len(X_new)} tumors that it has not s
 plot_relevances(model)
 
 # %%
-# Why this tumor
-# --------------
-# Pick a tumor in the plane or in the table. The bars tell which measurements speak for its class and which against.
-# Move their sliders: distances, confidence and class follow. *Nearest counterfactual* finds the smallest change that
-# leads to the other class. These are tumors that the model has not learned from.
+# Explaining a decision
+# ---------------------
+# Pick a tumor in the plane or in the table. The bars show which measurements support its class and which do not. Move
+# their sliders: distances, confidence and class are updated. *Nearest counterfactual* finds the smallest change that
+# leads to the other class. These tumors were not used for training.
 
 page = explore(model, X_new, y_new, title="Benign or malignant?", path=Path(mkdtemp()) / "cancer-classifier.html")
 

@@ -1,15 +1,15 @@
 """
-A map to explore
-================
+Explore a map
+=============
 
-`protolearn.explore.explore` writes a map, its samples and everything needed to look at them into one page. It works
+`protolearn.explore.explore` writes a map, its samples and everything needed to inspect them to one page. It works
 without a network and without Python, so it can be sent to those who know the samples best. The pages below are live.
 """
 
 # %%
-# A picture, first
-# ----------------
-# The steps before the map are part of the pipeline, so that everything is shown in the units of the measurements.
+# A static plot
+# -------------
+# The preprocessing steps are part of the pipeline, so everything is shown in the units of the measurements.
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -33,8 +33,8 @@ plot_class_map(model[-1], y=cultivar)
 # %%
 # The page
 # --------
-# Choose what colors the map. Select cells by a click or by a lasso, and the other panels tell which wines are in them,
-# how their prototypes differ from the average, and what distinguishes these wines from all others.
+# Choose the coloring of the map. Select cells by a click or by a lasso, and the other panels show which wines are in
+# them, how their prototypes differ from the average, and how these wines differ from all others.
 
 folder = Path(mkdtemp())
 page = explore(model, wine.data, cultivar, title="A map of wines", path=folder / "wine-map.html")
@@ -42,8 +42,7 @@ page = explore(model, wine.data, cultivar, title="A map of wines", path=folder /
 # %%
 # Objects without features
 # ------------------------
-# Of words nothing is known but how many letters must change to turn one into another. Each cell shows the words that
-# are most typical of it.
+# The words are described only by their edit distances. Each cell shows the words that are most typical of it.
 
 data = load_words()
 meanings = ["three", "seven", "mother", "night", "name", "new"]

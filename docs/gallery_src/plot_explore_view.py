@@ -1,16 +1,16 @@
 """
-A view to explore
-=================
+Explore a view
+==============
 
-A view shows every sample, and none of them in full. On a page that `protolearn.explore.explore` writes, readers can go
-from the view to the samples, and see where it is not to be trusted.
+A view (a two-dimensional embedding) shows every sample, but none of them in full. On the page written by
+`protolearn.explore.explore`, readers can go from the view to the samples, and see where the view cannot be trusted.
 """
 
 # %%
 # Digits
 # ------
 # Zoom in, pick a point to see the digit, lasso a cluster to see what its digits have in common. Choose *torn* or
-# *squeezed* as the color to see which digits have lost their neighbors in the view, and which have got wrong ones.
+# *squeezed* as the color to see which digits have lost their neighbors in the view, and which have false neighbors.
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,9 +34,10 @@ folder = Path(mkdtemp())
 page = explore(view, X, y, images=16 - X.reshape(-1, 8, 8), title="A view of digits", path=folder / "digits-view.html")
 
 # %%
-# A place for new samples
-# -----------------------
-# With a mapping, the page places samples that are typed in: change the measurements of a wine and see where it goes.
+# New samples
+# -----------
+# With a mapping, the page embeds samples that you enter: change the measurements of a wine and see how its position
+# changes.
 
 wine = load_wine(as_frame=True)
 mapped = make_pipeline(StandardScaler(), MappedEmbedding(random_state=0)).fit(wine.data)

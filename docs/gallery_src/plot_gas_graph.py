@@ -2,16 +2,16 @@
 Neural gas and the graph of the data
 ====================================
 
-Neural gas spreads prototypes over the data as k-means does, and is less easily caught by a poor start. It has no
-lattice; instead the graph of prototypes that are neighbors *in the data* is learned: an edge for every pair that is
-nearest and second nearest to some sample, weighted by how many samples that are.
+Neural gas distributes prototypes over the data like k-means, and is less sensitive to a poor initialization. It has no
+lattice; instead it learns the graph of prototypes that are neighbors *in the data*: it has an edge for every pair that
+is nearest and second nearest to some sample, weighted by the number of these samples.
 """
 
 # %%
 # Two moons
 # ---------
-# With enough prototypes, hardly any sample has its two nearest on different moons, so the graph falls into two parts
-# that follow the shapes of the clusters.
+# With enough prototypes, hardly any sample has its two nearest prototypes on different moons, so the graph has two
+# connected components that follow the shapes of the clusters.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,9 +28,9 @@ gas = NeuralGas(n_prototypes=40, random_state=0).fit(X)
 plot_graph(gas, X)
 
 # %%
-# ``graph_`` is a sparse matrix that SciPy's graph routines take as it is. A few samples in between can join two
-# clusters, and in some draws of these moons they do; without the edges of small weight the parts are steadier. With
-# half as many prototypes the gap can be too narrow for the graph to see.
+# ``graph_`` is a sparse matrix, which SciPy's graph routines accept directly. A few samples in between can connect two
+# clusters, and in some draws of these moons they do; without the edges of small weight the components are more stable.
+# With half as many prototypes the gap can be too narrow for the graph to resolve.
 
 strong = gas.graph_.multiply(gas.graph_ > 2)
 n_parts, part = connected_components(strong, directed=False)
@@ -38,22 +38,22 @@ print(n_parts, "parts; samples of each moon in each part:")
 print(np.array([np.bincount(part[gas.labels_][moon == m], minlength=n_parts) for m in (0, 1)]))
 
 # %%
-# From a poor start
-# -----------------
-# From ``init="center"``, all prototypes begin in one small heap at the mean. The range then begins so wide that every
-# sample pulls all prototypes, and falls to zero, where only the winner learns and the cost is that of k-means. The cost
-# falls with the range, because fewer and fewer prototypes count.
+# A poor initialization
+# ---------------------
+# With ``init="center"``, all prototypes start close to the mean. The initial range is then so wide that every sample
+# attracts all prototypes. It decreases to zero, where only the winner is updated and the cost is that of k-means. The
+# cost decreases with the range, because fewer and fewer prototypes count.
 
 plot_history(NeuralGas(n_prototypes=40, init="center", random_state=0).fit(X))
 
 # %%
 # A hundred clusters
 # ------------------
-# Small clusters on a board, with one prototype for each. k-means from random samples leaves many clusters without a
-# prototype and others with two, and cannot mend it: prototypes do not cross the gaps. From spread samples (k-means++)
-# most runs miss a few. Each dot below is one run from another seed. Neural gas finds all clusters in every run, from
-# spread samples as well as from a heap in the middle: after the last epoch it *settles*, and prototypes that are hardly
-# needed move to where they lower the cost most.
+# Small clusters on a grid, with one prototype for each. k-means from random samples leaves many clusters without a
+# prototype and others with two, and cannot correct this, because prototypes do not cross the gaps. With k-means++
+# initialization most runs miss a few clusters. Each dot below is one run with another seed. Neural gas finds all
+# clusters in every run, with both initializations: after the last epoch it *settles*, that is, prototypes that are
+# hardly needed move to positions where they lower the cost most.
 
 board, _ = make_checkerboard(random_state=0)
 runs = {

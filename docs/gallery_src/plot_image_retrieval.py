@@ -1,17 +1,17 @@
 """
-Finding images like this one
-============================
+Finding similar images
+======================
 
-A doctor has a photograph of a skin lesion, and asks for similar ones. Similar in what? A metric that is learned from
-labeled images finds more of the same kind than colors as they are.
+A physician has a photograph of a skin lesion, and asks for similar ones. Similar in which respect? A metric learned
+from labeled images finds more images of the same kind than plain colors.
 """
 
 # %%
 # Lesions
 # -------
-# 211 pictures in four classes, made by a program, each with a mask that tells what is lesion and what is healthy skin.
-# A picture becomes six numbers: the mean color outside and inside of the mask, in CIE Lab. The color of a lesion also
-# depends on that of the skin, which shines through.
+# The data are 211 synthetic images in four classes, each with a mask that separates the lesion from healthy skin. An
+# image is described by six numbers: the mean color outside and inside the mask, in CIE Lab. The color of a lesion also
+# depends on that of the skin.
 
 from io import BytesIO
 
@@ -35,10 +35,10 @@ for pair, name in zip(np.split(axes, 4, axis=1), names):
     pair[0, 0].set_title(name, loc="left")
 
 # %%
-# A search
-# --------
-# Images of the index are labeled. Four others are queries; results of the class of the query have a green frame. First
-# by colors as they are:
+# Retrieval
+# ---------
+# Images of the index are labeled. Four others are queries; results of the class of the query have a green frame. First,
+# by plain colors:
 
 pairs = list(zip(images, masks))
 known, new = train_test_split(np.arange(len(kind)), test_size=0.25, stratify=kind, random_state=0)
@@ -59,21 +59,21 @@ def show_results(metric):
 show_results("euclidean")
 
 # %%
-# Then by a metric that has been learned from the labeled images:
+# Then by a metric learned from the labeled images:
 
 show_results("liram")
 
 # %%
-# How good it is
-# --------------
-# By cross-validation: the metric is learned from nine tenths of the images, and an image of the last tenth asks for
-# similar ones among all others. Bands are the standard error.
+# Evaluation
+# ----------
+# By cross-validation: the metric is learned from nine tenths of the images, and each image of the last tenth is a query
+# for similar ones among all others. Bands are the standard error.
 #
-# A simple way out is to subtract the color of the skin. Subtract first, and scale afterwards: done the other way
-# round, the difference of the two regions is no longer one of colors.
+# A simple alternative is to subtract the color of the skin. Subtract first, and scale afterwards: in the reverse order,
+# the difference of the two regions is no longer a difference of colors.
 #
-# These 211 lesions are an easy draw. In five draws the learned metric is right in 79 % of the first 11 results on
-# average, differences in 77 % and plain colors in 68 %; the order is the same in each.
+# These 211 lesions are an easy draw. Over five draws, the mean rate at 11 results is 79 % for the learned metric, 77 %
+# for differences and 68 % for plain colors; the order is the same in each draw.
 
 colors = RegionColors().fit_transform(pairs)
 scaled = (colors - colors.mean(axis=0)) / colors.std(axis=0)
@@ -90,10 +90,10 @@ ax = plot_retrieval_rates(rates)
 ax.figure.set_size_inches(7, 4)
 
 # %%
-# Which colors count
+# Relevance of colors
 # -------------------
-# The metric is a matrix with three rows, each a new feature that weighs the six colors. Bars are means over the ten
-# runs of the cross-validation, lines their standard deviation. What counts is the lesion, with some of the skin
+# The metric is a matrix with three rows, each a new feature that weights the six colors. Bars are means over the ten
+# runs of the cross-validation, lines their standard deviation. The lesion counts most, with a part of the skin color
 # subtracted: the weights of the skin are small, and mostly of the opposite sign.
 
 learned = rates["learned metric"]
@@ -112,10 +112,11 @@ axes[0].set_ylabel("weight")
 print(learned.recommendation)
 
 # %%
-# When nothing can be learned
+# When learning does not help
 # ---------------------------
-# The gain depends on the images. If a lesion is the color of the skin plus something that is the same for all people,
-# then the plain difference is the ideal feature, and learning cannot do better. So measure it for your own images.
+# The gain depends on the images. If the color of a lesion is the color of the skin plus a shift that is the same for
+# all people, then the plain difference is the ideal feature, and learning cannot improve it. Therefore evaluate your
+# own images.
 
 for persistence in (0.6, 1.0):
     table, y = make_lesions(persistence=persistence, random_state=0)

@@ -2,8 +2,8 @@
 Lattices
 ========
 
-The lattice of a self-organizing map says which prototypes are neighbors. It is the shape one bends the data into, so
-it should have the shape one wants to see: a sheet, a sheet without borders, a disc with room for branches, a ring.
+The lattice of a self-organizing map determines which prototypes are neighbors. The map is drawn in the shape of its
+lattice: a sheet, a sheet without borders, a disc with room for branches, or a ring.
 """
 
 # %%
@@ -31,8 +31,8 @@ lattices = {
 maps = {name: SOM(lattice=lattice, max_iter=50).fit(X) for name, lattice in lattices.items()}
 
 # %%
-# A sheet is the easiest to read. The cells of a rectangular one have four neighbors, those of a hexagonal one six,
-# which makes distances on the map more even.
+# A sheet is the easiest to read. The cells of a rectangular lattice have four neighbors, those of a hexagonal lattice
+# six, which makes distances on the map more uniform.
 
 
 def draw(names):
@@ -47,28 +47,29 @@ def draw(names):
 draw(["rectangular", "hexagonal"])
 
 # %%
-# A torus has no border: what leaves it on the right comes back on the left. On the hyperbolic plane the number of
-# nodes grows exponentially with the distance from the center, which suits data that branch, such as hierarchies. A
-# ring puts all samples in one cyclic order.
+# A torus has no border: opposite sides are connected. On the hyperbolic plane the number of nodes grows exponentially
+# with the distance from the center, which suits branching data such as hierarchies. A ring puts all samples in one
+# cyclic order.
 
 draw(["torus", "hyperbolic", "ring"])
 
 # %%
-# Reading the numbers
-# -------------------
-# A ring, whose nodes have two neighbors each, bends freely and quantizes best. The topographic error is the share of
-# samples whose two nearest prototypes are not neighbors on the lattice. The torus has the largest: digits are no
-# torus, so joining opposite borders brings unlike digits together.
+# Quality measures
+# ----------------
+# A ring, whose nodes have two neighbors each, is the least constrained and has the lowest quantization error. The
+# topographic error is the fraction of samples whose two nearest prototypes are not neighbors on the lattice. It is
+# largest for the torus: the digits do not have the topology of a torus, so connecting opposite borders brings
+# dissimilar digits together.
 
 for name, som in maps.items():
     print(f"{name:12s} quantization {quantization_error(X, som):6.2f}   topographic {topographic_error(X, som):.2f}")
 
 # %%
-# A ring for data with a cycle
-# ----------------------------
-# Where data lie around a circle, a ring closes it and a chain leaves a gap. The start along the first principal axis
-# is far from both, so the range starts wider than it would by itself: with ``range_start="auto"`` the chain would
-# keep folds of its straight start.
+# A ring for cyclic data
+# ----------------------
+# If data lie on a circle, a ring closes it and a chain leaves a gap. The initialization along the first principal axis
+# is far from both, so the initial range is wider than the default: with ``range_start="auto"`` the chain would keep
+# folds of its straight initialization.
 
 angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 600)
 circle = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.08 * np.sin(5 * angle))[:, None]

@@ -1,16 +1,17 @@
 """
-Reading a medical model
-=======================
+Interpreting a medical model
+============================
 
-A matrix LVQ classifier tells tumors apart by two typical ones and a learned distance. Besides a prediction it gives
-the reasons: which measurements count, why a single tumor was judged as it was, what would have to be different, and
-when it is better to say nothing.
+A matrix LVQ classifier distinguishes tumors by two typical ones and a learned distance. Besides a prediction it gives
+reasons: which measurements count, why a single tumor was classified as it was, what would have to change for another
+diagnosis, and when to abstain.
 """
 
 # %%
-# The fit
-# -------
-# 30 measurements of cell nuclei for each of 569 tumors. A scaler brings them to the same scale and keeps their names.
+# Training
+# --------
+# The data are 30 measurements of cell nuclei for each of 569 tumors. A scaler brings them to the same scale and keeps
+# their names.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,25 +32,25 @@ pipeline = make_pipeline(StandardScaler(), GMLVQ(regularization=0.01)).fit(X, y)
 print(f"accuracy on {len(X_test)} new tumors: {pipeline.score(X_test, y_test):.3f}")
 
 # %%
-# Which measurements count
-# ------------------------
-# Relevances add up to one; 0.033 would be an equal share. We chose less regularization than the default, which makes
-# them more equal. Many measurements take part, since many of them say nearly the same: radius, perimeter and area grow
-# together.
+# Relevance of measurements
+# -------------------------
+# Relevances add up to one; 0.033 would be an equal share. Here the regularization, which makes them more equal, is
+# weaker than the default. Many measurements contribute, since many of them are redundant: radius, perimeter and area
+# increase together.
 
 plot_relevances(pipeline, n_features=15)
 
 # %%
-# The relevance matrix also tells which measurements count *together*. A positive entry: if a tumor differs from a
-# prototype in both in the same sense, that adds to the distance. A negative one: it takes from it.
+# The relevance matrix also shows which measurements count *together*. If an entry is positive, differences of the same
+# sign in both measurements increase the distance; if it is negative, they decrease it.
 
 plot_relevance_matrix(pipeline, n_features=12)
 
 # %%
-# Why this tumor
-# ---------------
-# Take the test sample with the least confidence. ``explain`` compares the nearest prototype with the nearest one of
-# the other class. The bars are what each measurement adds to the difference of the two distances.
+# Explaining a decision
+# ---------------------
+# Take the test sample with the lowest confidence. ``explain`` compares the nearest prototype with the nearest one of
+# the other class. The bars are the contributions of each measurement to the difference of the two distances.
 
 confidence = pipeline[-1].confidence(pipeline[:-1].transform(X_test))
 doubtful = X_test.iloc[[np.argmin(confidence)]]
@@ -59,9 +60,9 @@ print(explanation.table(n_features=4))
 plot_explanation(explanation, n_features=12)
 
 # %%
-# What would have to be different
-# -------------------------------
-# ``counterfactual`` finds the smallest change, in the learned metric, that leads across the border. In units of the
+# Counterfactual
+# --------------
+# ``counterfactual`` finds the smallest change, in the learned metric, that crosses the border. In units of the
 # measurements, for the sample with the *highest* confidence among the malignant ones:
 
 malignant = np.flatnonzero(pipeline.predict(X_test) == "malignant")
@@ -69,11 +70,11 @@ sure = X_test.iloc[[malignant[np.argmax(confidence[malignant])]]]
 print(counterfactual(pipeline, sure).table(n_features=5))
 
 # %%
-# All measurements change. :doc:`plot_lvq_counterfactual` shows how to ask for few of them, or within bounds.
+# All measurements change. :doc:`plot_lvq_counterfactual` shows how to limit the change to few of them, or to bounds.
 
 # %%
-# When to say nothing
-# -------------------
+# Rejection
+# ---------
 # The margin of a sample is negative if it is misclassified. Few margins are small, so rejecting the few samples of low
 # confidence removes most errors.
 

@@ -1,17 +1,18 @@
 """
-What would change the decision
-==============================
+Counterfactuals
+===============
 
-A counterfactual is a changed sample that the model gives another class. The smallest one changes all features a little,
-which is seldom something one can act on. Say what may change, how far and in which direction, or ask for few features.
+A counterfactual is a changed sample to which the model assigns another class. The smallest change involves all features
+a little, which is rarely possible in practice. Specify what may change, how far and in which direction, or ask for few
+features.
 """
 
 # %%
 # Four ways across a border
 # -------------------------
 # Two measurements of tumors, and a classifier with a metric for each class: the border is curved. The smallest change
-# of a malignant tumor to a benign one has the least length in the learned metric. It is another one if the texture must
-# not change, or if the area has a bound; with a margin, the way goes on until the model is sure of the new class.
+# of a malignant tumor to a benign one is the shortest in the learned metric. It is different if the texture must not
+# change, or if the area is bounded; with a margin, the change continues until the model is sure of the new class.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -66,9 +67,9 @@ ax.legend(
 # %%
 # All features, or few
 # --------------------
-# With thirteen measurements of wines, the smallest change is thirteen small ones. ``sparse=True`` asks for the fewest
-# features instead. Without bounds, a single one that goes far enough may do; here no measurement shall change by more
-# than one standard deviation.
+# With thirteen measurements of wines, the smallest change consists of thirteen small ones. ``sparse=True`` minimizes
+# the number of changed features instead. Without bounds, a large change of a single feature may be sufficient; here no
+# measurement may change by more than one standard deviation.
 
 wine = load_wine(as_frame=True)
 X, y = wine.data, "cultivar " + wine.target.astype(str)
@@ -106,16 +107,16 @@ axes[0].invert_yaxis()
 axes[1].set_xlabel("standard deviations from the mean; gray: the bounds")
 
 # %%
-# In numbers, with one more wish: the alcohol stays as it is.
+# In numbers, with an additional constraint: the alcohol must not change.
 
 request = {"sparse": True, "bounds": one_deviation(sample), "fixed": ["alcohol"]}
 print(counterfactual(pipeline, sample, "cultivar 0", **request).table())
 
 # %%
-# How many features it takes
+# Number of changed features
 # --------------------------
-# The same for a third of the wines. Every answer is confirmed by ``predict``. With one matrix for all prototypes, as
-# here, it is the smallest there is, and ``proven`` says so.
+# The same for a third of the wines. Every result is verified with ``predict``. With a global matrix, as here, it is the
+# smallest possible change, and ``proven`` is true.
 
 each = [X[row : row + 1] for row in range(0, len(X), 3)]
 found = [counterfactual(pipeline, wine, sparse=True, bounds=one_deviation(wine)) for wine in each]

@@ -2,14 +2,15 @@
 Digits in two dimensions
 ========================
 
-With a matrix of two rows, LVQ learns the plane in which the classes are best told apart by their prototypes. The
-classifier sees that plane and nothing else, so the picture shows all there is to its decisions.
+With a matrix of two rows, LVQ learns the plane in which the prototypes best separate the classes. The classifier uses
+only this plane, so the plot shows its decisions completely.
 """
 
 # %%
-# A view that is learned for classification
-# -----------------------------------------
-# Ten digits of 8 × 8 pixels, one prototype for each. Regions show what the model answers; diamonds are the prototypes.
+# A view learned for classification
+# ---------------------------------
+# Ten digits of 8 × 8 pixels, one prototype for each. Regions show the predictions of the model; diamonds are the
+# prototypes.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -36,8 +37,8 @@ ax.set_title(f"matrix of rank 2: {flat.score(X_test, y_test):.0%} of new digits 
 # %%
 # Curved borders
 # --------------
-# ``LLiRaMLVQ`` gives each class a small matrix of its own within the view: classes may be wide or narrow there, and
-# borders bend.
+# ``LLiRaMLVQ`` gives each class its own small matrix within the view: classes may be wide or narrow there, and borders
+# are curved.
 
 curved = LLiRaMLVQ().fit(X, y)
 figure, ax = plt.subplots(figsize=(6.5, 6), layout="constrained")
@@ -45,8 +46,8 @@ plot_view(curved, X_test, y_test, ax=ax)
 ax.set_title(f"rank 2, a matrix for each class in the view: {curved.score(X_test, y_test):.0%}")
 
 # %%
-# For comparison, the nearest class mean in the plane of linear discriminant analysis, from which the matrix has
-# started:
+# For comparison, the nearest class mean in the plane of linear discriminant analysis, which is the initialization of
+# the matrix:
 
 lda = make_pipeline(LinearDiscriminantAnalysis(n_components=2), NearestCentroid()).fit(X, y)
 print(f"LDA, two dimensions: {lda.score(X_test, y_test):.0%}")
@@ -55,7 +56,7 @@ print(f"LDA, two dimensions: {lda.score(X_test, y_test):.0%}")
 # All directions
 # --------------
 # Two dimensions are few for ten classes. The full matrix uses more of them, and the eigenvalues of the relevance matrix
-# tell how many. The rest are small and equal: the regularization holds them there.
+# show how many. The other eigenvalues are small and equal, because of the regularization.
 
 full = GMLVQ().fit(X, y)
 print(f"all directions: {full.score(X_test, y_test):.0%}")
@@ -64,7 +65,8 @@ plot_eigenvalues(full)
 # %%
 # Prototypes and relevances as images
 # -----------------------------------
-# Prototypes are points in the space of the images, so they can be looked at, and so can the relevances of the pixels.
+# Prototypes are points in the space of the images, so they can be displayed as images, and so can the relevances of the
+# pixels.
 
 pipeline = make_pipeline(scaler, full)
 figure, axes = plt.subplots(2, 5, figsize=(7.5, 3.3), layout="constrained")

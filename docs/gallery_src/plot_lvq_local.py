@@ -2,15 +2,15 @@
 A metric for each class
 =======================
 
-Two long classes cross each other. No single way of measuring distances suits both, but a metric for each does: along
-its own class distances are small, across it they are large.
+Two elongated classes cross each other. No single metric suits both, but a metric for each class does: distances are
+small along the class and large across it.
 """
 
 # %%
 # One metric, two prototypes, a straight border
 # ---------------------------------------------
-# With one metric for all, the border between two prototypes is a straight line, whatever the metric. Relevances and
-# matrices can turn it, not bend it. With a metric for each prototype the border is a conic section.
+# With a global metric, the border between two prototypes is a straight line, for any metric. Relevances and matrices
+# can rotate it, but not bend it. With a metric for each prototype the border is a conic section.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,12 +31,12 @@ for ax, model, metric in zip(axes.flat, models, metrics):
     ax.set(title=f"{type(model).__name__}, {metric}: {model.score(X_test, y_test):.1%} right", xlabel="", ylabel="")
 
 # %%
-# The best possible classifier is right on 91.2 % of such samples.
+# The optimal classifier is right on 91.2 % of such samples.
 #
-# What the matrices have learned
-# ------------------------------
-# All points on an ellipse are equally far from its prototype. The ellipses are long where the classes are: distances
-# count across a class.
+# The learned matrices
+# --------------------
+# All points on an ellipse are equally far from its prototype. The ellipses are elongated along the classes: differences
+# across a class count more.
 
 local = models[-1]
 angle = np.linspace(0, 2 * np.pi, 200)
@@ -54,11 +54,11 @@ for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
     print(f"class {label}\n{matrix.round(2)}")
 
 # %%
-# The course of training
-# ----------------------
-# The default solver lowers the cost at every step, and stops when it hardly changes any more. With ``slope=(1, 10)``
-# the squashing function is flat at first and steep later. From the dotted line on the cost is another one, so that it
-# makes a step.
+# Convergence
+# -----------
+# The default solver lowers the cost in every step, and stops when it hardly changes any more. With ``slope=(1, 10)``
+# the squashing function is flat at first and steep later. The cost function changes at the dotted line, so the curve
+# has a step there.
 
 steeper = LGMLVQ(slope=(1, 10)).fit(X, y)
 plot_learning_curve({type(model).__name__: model for model in models} | {"LGMLVQ, steeper later": steeper})

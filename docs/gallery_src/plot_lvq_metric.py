@@ -2,15 +2,15 @@
 A metric of your own
 ====================
 
-What is learned about distances is one small object, and yours can take its place. Here features come in groups, the
-readings of sensors over time, and there shall be one relevance for each sensor.
+The metric of an LVQ classifier is one small object, which you can replace by your own. In this example, features come
+in groups, the readings of sensors over time, and each sensor has one relevance.
 """
 
 # %%
 # Twelve sensors
 # --------------
-# Every sample holds 25 readings of each of twelve sensors. Only two of these tell something about the three classes:
-# one answers with a wave, another with a drift. The rest is noise, and samples are few.
+# Every sample consists of 25 readings of each of twelve sensors. Only two of the sensors are informative about the
+# three classes: one responds with a wave, another with a drift. The others are noise, and there are few samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,8 +42,8 @@ X_test, y_test = measure_samples(3000)
 # One relevance for each group
 # ----------------------------
 # The distance is :math:`\lVert A (x - w) \rVert^2` with a diagonal matrix whose entries repeat within a group. A
-# ``Relevance`` says where its parameters start, how ``A`` follows from them, and how derivatives by ``A`` become those
-# by the parameters. All else is inherited.
+# ``Relevance`` defines its initial parameters, how ``A`` depends on them, and the chain rule from derivatives with
+# respect to ``A`` to derivatives with respect to the parameters. Everything else is inherited.
 
 
 class Grouped(Relevance):
@@ -75,7 +75,7 @@ for name, model in models.items():
     accuracy[name] = pipeline.score(X, y), pipeline.score(X_test, y_test)
 
 # %%
-# All fit the 90 training samples. With 300 relevances or a full matrix they fit the noise, with twelve much less so.
+# All models fit the 90 training samples. With 300 relevances or a full matrix they overfit, with twelve much less so.
 
 figure, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
 rows = np.arange(len(models))
@@ -91,10 +91,10 @@ figure.legend(loc="outside lower center", ncols=2, frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Reading it
-# ----------
-# Explanations, counterfactuals and missing values work with every ``Relevance``. What the sensors contributed to the
-# decisions on new samples, on average:
+# Interpretation
+# --------------
+# Explanations, counterfactuals and missing values work with every ``Relevance``. The mean contributions of the sensors
+# to the decisions on new samples:
 
 contributions = model.explain(pipeline[0].transform(X_test)).contributions
 by_sensor = contributions.reshape(-1, SENSORS, READINGS).sum(axis=2).mean(axis=0)

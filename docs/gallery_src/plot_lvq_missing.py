@@ -2,15 +2,15 @@
 Missing values
 ==============
 
-A sample without some of its values can still be compared with a prototype, by the values it has. With
-``missing="partial"`` LVQ learns and predicts that way, and nothing has to be filled in.
+A sample with missing values can still be compared with a prototype, by its observed values. With ``missing="partial"``
+LVQ learns and predicts in this way, and no imputation is needed.
 """
 
 # %%
 # Partial distances
 # -----------------
-# A third of the measurements of 178 wines is lost at random, in training and in the samples to be predicted. The
-# scaler of scikit-learn leaves missing values as they are.
+# A third of the measurements of 178 wines is missing at random, in training and in the samples to be predicted. The
+# scaler of scikit-learn ignores missing values.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,18 +33,18 @@ model = make_pipeline(scaler, GMLVQ(missing="partial")).fit(holes, y)[-1]
 print(f"accuracy on the training samples: {model.score(scaler.transform(holes), y):.2f}")
 
 # %%
-# The explanation of a sample rests on what is known of it; missing values contribute nothing.
+# The explanation of a sample uses its observed values; missing values contribute nothing.
 
 poorest = holes.iloc[[holes.isna().sum(axis=1).argmax()]]
 print(f"known: {', '.join(poorest.columns[poorest.notna().to_numpy()[0]])}")
 plot_explanation(model.explain(scaler.transform(poorest)), n_features=13)
 
 # %%
-# Or fill them in?
-# ----------------
-# The alternatives are to fill in the mean of the feature, or the mean of the nearest samples that have it. Partial
-# distances need no assumption but that values are missing by chance. Where a value can be guessed well from others, as
-# a pixel from its neighbors, a guess is worth more than none, as long as enough is known to guess from.
+# Comparison with imputation
+# --------------------------
+# The alternatives are to impute the mean of the feature, or the mean of the nearest samples that have it. Partial
+# distances assume only that values are missing at random. Where a value can be predicted well from others, as a pixel
+# from its neighbors, imputation is better, as long as enough values are observed.
 
 ways = {
     "partial distances": [GMLVQ(missing="partial")],

@@ -2,15 +2,15 @@
 A table of numbers and categories
 =================================
 
-Patients have an age and a blood pressure, but also a sex and a habit of smoking. Behind a ``ColumnTransformer`` an LVQ
-classifier sees sixteen columns. It can still be read in the eight columns of the table, and in their units.
+Patients have an age and a blood pressure, but also a sex and smoking habits. After a ``ColumnTransformer`` an LVQ
+classifier receives sixteen columns. It can still be interpreted in the eight columns of the table, and in their units.
 """
 
 # %%
 # The patients
 # ------------
-# They are made up: 800 people with a risk that depends on all but one of the columns, and some missing values, as in
-# every table of this kind.
+# The data are synthetic: 800 people with a risk that depends on all but one of the columns, and some missing values, as
+# is common in such tables.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,7 +56,7 @@ patients.head()
 # %%
 # The model
 # ---------
-# Numbers are standardized and categories become one column each; what is missing is filled in.
+# Numbers are standardized, categories are one-hot encoded, and missing values are imputed.
 
 categories = ["sex", "smoking", "activity", "blood group"]
 numbers = [name for name in patients if name not in categories]
@@ -72,23 +72,23 @@ print(f"columns of the table: {patients.shape[1]}, of the classifier: {pipeline[
 # %%
 # Typical patients
 # ----------------
-# ``prototype_table`` undoes the scaler and the codes. Where the table has categories, a prototype has the one that is
-# most likely, with its share.
+# ``prototype_table`` undoes the scaling and the encoding. For a categorical column, a prototype has its most likely
+# category, with its share.
 
 prototype_table(pipeline)
 
 # %%
-# What decides
-# ------------
-# ``plot_model`` shows of any fitted model, or pipeline, the one picture that tells most without samples: of this one
-# the relevances of the features.
+# Relevances
+# ----------
+# ``plot_model`` shows the most informative plot of a fitted model or pipeline that needs no samples: here the
+# relevances of the features.
 
 plot_model(pipeline)
 
 # %%
-# ``explain`` adds up the columns that belong to one feature of the table, so a category speaks with one voice. The mean
-# size of the contributions over all test patients tells what the decisions rest on; the blood group, which has nothing
-# to do with the risk, comes last.
+# ``explain`` adds up the columns that belong to one feature of the table, so a category has one contribution. The mean
+# absolute contribution over all test patients shows what the decisions are based on; the blood group, which is
+# unrelated to the risk, comes last.
 
 explanation = explain(pipeline, X_test)
 weight = pd.Series(np.abs(explanation.contributions).mean(axis=0), explanation.feature_names).sort_values()
@@ -103,7 +103,7 @@ ax.tick_params(left=False)
 # %%
 # One patient
 # -----------
-# The same for a single patient, one who smokes, has a high blood pressure, and is expected to have an event.
+# The same for a single patient who smokes, has a high blood pressure, and is predicted to have an event.
 
 chosen = (explanation.classes == "event") & (X_test["smoking"] == "current") & (X_test["systolic pressure"] > 140)
 row = np.flatnonzero(chosen)[1]
@@ -113,11 +113,11 @@ print(patient.T.to_string(header=False))
 plot_explanation(explanation, sample=row)
 
 # %%
-# What could be done
-# ------------------
-# The smallest change to the other class may not touch the age, the sex or the blood group. BMI, pressure and
-# cholesterol may only go down, and not to any value; who smokes can only become a former smoker. With ``sparse=True``
-# as few features change as possible, and a category counts as one.
+# Possible changes
+# ----------------
+# The smallest change to the other class must not involve the age, the sex or the blood group. BMI, pressure and
+# cholesterol may only decrease, within bounds; a smoker can only become a former smoker. With ``sparse=True`` as few
+# features change as possible, and a category counts as one.
 
 allowed = {
     "fixed": ["age", "sex", "blood group"],

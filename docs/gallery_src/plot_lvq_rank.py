@@ -1,17 +1,18 @@
 """
-How many directions, how much regularization
-============================================
+Number of directions and regularization
+=======================================
 
-Two parameters of matrix LVQ are worth a search: the number of rows of the matrix, ``n_components``, and the weight of
-the term that keeps its directions alive, ``regularization``. scikit-learn's ``validation_curve`` shows what they do.
+Two parameters of matrix LVQ are worth tuning: the number of rows of the matrix, ``n_components``, and the weight of the
+penalty that keeps its directions from vanishing, ``regularization``. scikit-learn's ``validation_curve`` shows their
+effect.
 """
 
 # %%
-# How many directions
-# -------------------
+# Number of directions
+# --------------------
 # The matrix has at most as many rows as there are features, 64 for the digits. With one prototype for each of ten
-# classes, nine directions are enough to place the prototypes anywhere relative to each other, and accuracy hardly rises
-# beyond.
+# classes, nine directions are enough to place the prototypes anywhere relative to each other, and accuracy hardly
+# increases beyond.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,11 +48,11 @@ ax.set_title("digits, 1000 of them")
 ax.legend(frameon=False)
 
 # %%
-# How much regularization
-# -----------------------
-# Without the term, the relevance matrix tends to few directions, those that suit the training samples best. Of the
-# tumors many measurements say nearly the same, and it is better to keep all: regularize much. The oblique classes need
-# certain directions: a little regularization helps to find them, and more hides them.
+# Regularization
+# --------------
+# Without the penalty, the relevance matrix tends to few directions, those that fit the training samples best. For the
+# tumors, many measurements are redundant, and it is better to keep all of them with strong regularization. The oblique
+# classes need specific directions: a little regularization helps to find them, and more hides them.
 
 weights = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
 data = {
@@ -65,8 +66,8 @@ for ax, (title, (X, y)) in zip(axes, data.items()):
 axes[0].legend(frameon=False)
 
 # %%
-# What it does to the matrix
-# --------------------------
+# Effect on the matrix
+# --------------------
 # The eigenvalues of the relevance matrix add up to one. Regularization makes them more equal.
 
 X, y = data["breast cancer"]

@@ -2,14 +2,14 @@
 A rare class
 ============
 
-Faults, diseases and frauds are rare, and finding them is the point. A classifier that never predicts the rare class can
-still be right on 95 of 100 samples. This page shows when LVQ does that, how you notice, and what helps.
+Faults, diseases and frauds are rare, and detecting them is the goal. A classifier that never predicts the rare class
+can still be right on 95 of 100 samples. This page shows when this happens in LVQ, how to notice it, and what helps.
 """
 
 # %%
-# A crowd and a few
-# -----------------
-# One sample in twenty belongs to the rare class. It lies at the edge of the usual one and overlaps with it.
+# A majority and a rare class
+# ---------------------------
+# One sample in twenty belongs to the rare class. It lies at the edge of the common class and overlaps with it.
 
 import warnings
 
@@ -34,11 +34,11 @@ X, y = make_samples(1500, 0)
 X_test, y_test = make_samples(20_000, 1)
 
 # %%
-# Heeding all samples gives the few up
-# ------------------------------------
-# The cost of LVQ is a mean over samples. With a flat sigmoid every sample counts about the same, wherever it lies, so
-# the cheapest thing is to send the prototype of the rare class far away; the steeper slope that follows finds no way
-# back. The library says so, and ``n_wins_`` tells how many training samples each prototype has won.
+# A flat sigmoid ignores the rare class
+# -------------------------------------
+# The cost of LVQ is a mean over samples. With a flat sigmoid every sample counts about the same, regardless of its
+# position, so the cost is lowest if the prototype of the rare class moves far away; a steeper slope later does not
+# bring it back. A warning reports this, and ``n_wins_`` holds the number of training samples won by each prototype.
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -47,11 +47,11 @@ print(caught[-1].message)
 print(dict(zip(given_up.prototype_labels_.tolist(), given_up.n_wins_.tolist())))
 
 # %%
-# By default the slope is 10 from the start. Samples far from any border, of which the usual class has so many, count
-# little then, and the rare class is found at least as well as by logistic regression. What remains is a matter of
-# choice: as long as all errors cost the same, most of the overlap belongs to the usual class.
-# ``class_weight="balanced"`` makes both classes count alike, at the price of more false alarms. A matrix for each
-# prototype bends the border around the few, so that the price is lower.
+# By default the slope is 10 from the start. Samples far from any border, of which the common class has many, then have
+# little influence, and the rare class is found at least as well as by logistic regression. The rest is a matter of
+# choice: as long as all errors cost the same, most of the overlap belongs to the common class.
+# ``class_weight="balanced"`` gives both classes the same weight, at the price of more false alarms. A matrix for each
+# prototype bends the border around the rare class, so the price is lower.
 
 models = {
     "flat slope first": given_up,
@@ -70,8 +70,8 @@ for ax, (name, model) in zip(axes.flat, models.items()):
 # %%
 # In numbers
 # ----------
-# Accuracy hides what happens to the rare class. Balanced accuracy, the mean of the recalls of both classes, does not:
-# it is one half for whoever always says "usual".
+# Accuracy hides the errors on the rare class. Balanced accuracy, the mean of the recalls of both classes, does not: it
+# is one half for a classifier that always predicts the common class.
 
 models["logistic regression"] = LogisticRegression().fit(X, y)
 models["logistic regression, balanced"] = LogisticRegression(class_weight="balanced").fit(X, y)

@@ -2,15 +2,15 @@
 Relevances with intervals
 =========================
 
-A classifier that names the features it goes by will name some. Would it name the same ones had it seen other samples?
-``relevance_stability`` fits it in every split of a cross-validation and compares.
+A classifier always ranks some features as relevant. Would it rank the same ones first if it had been trained on other
+samples? ``relevance_stability`` fits it in every split of a cross-validation and compares the relevances.
 """
 
 # %%
 # The splits
 # ----------
-# 30 measurements of cell nuclei for each of 569 tumors, two classes. Five folds, repeated five times, make 25 fits. The
-# scaler is part of the pipeline, so it never sees the samples held out.
+# The data are 30 measurements of cell nuclei for each of 569 tumors, in two classes. Five folds, repeated five times,
+# give 25 fits. The scaler is part of the pipeline, so it is never fitted to held-out samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,27 +31,28 @@ stability = relevance_stability(make_pipeline(StandardScaler(), GMLVQ()), X, y)
 print(stability.table())
 
 # %%
-# Bars are means over the splits, and lines hold the middle 95 % of them. They tell how much a relevance depends on the
-# samples; splits share most of their samples, so they are no confidence intervals. To the right is the mean ROC curve
-# on the samples held out, in a band made the same way. The gray line would be an equal share for every measurement.
+# Bars are means over the splits, and lines cover the middle 95 % of them. They show how much a relevance depends on the
+# samples; the splits share most of their samples, so these are not confidence intervals. On the right is the mean ROC
+# curve on the held-out samples, with a band computed in the same way. The gray line is an equal share for every
+# measurement.
 
 plot_relevance_stability(stability)
 
 # %%
 # The matrix
 # ----------
-# What counts together is stable or not as well. Entries of canonical matrices can be averaged as relevance matrices:
+# The stability of the off-diagonal entries can be examined as well. Relevance matrices can be averaged entry by entry:
 
 names = stability.feature_names
 plot_relevance_matrix(stability.mean_relevance_matrix(), feature_names=names, n_features=12)
 
 # %%
-# Which classifier is more stable
-# -------------------------------
-# Measurements of tumors say nearly the same several times over, and a metric has to choose among them. Regularization
-# shares relevance among such features, so the choice depends less on the samples; and one number for each feature is
-# easier to learn than a matrix. The rank correlation of two splits, and the agreement of their ten most relevant
-# features (0 if these were drawn by chance, 1 if they are the same), say so in one number each:
+# Comparison of classifiers
+# -------------------------
+# Many measurements of tumors are redundant, and a metric has to choose among them. Regularization distributes relevance
+# over redundant features, so the choice depends less on the samples; and one number per feature is easier to learn than
+# a matrix. The rank correlation of two splits, and the agreement of their ten most relevant features (0 if drawn by
+# chance, 1 if identical), summarize this in one number each:
 
 folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
 models = {
@@ -82,10 +83,10 @@ ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# A few features only
-# -------------------
-# ``feature_importances_`` are the same relevances in scikit-learn's words, so ``SelectFromModel`` and ``RFE`` can
-# choose features by them. The ten most relevant ones, chosen anew in each fold:
+# Feature selection
+# -----------------
+# ``feature_importances_`` holds the same relevances under scikit-learn's name, so ``SelectFromModel`` and ``RFE`` can
+# select features by them. The ten most relevant features, selected again in each fold:
 
 few = make_pipeline(StandardScaler(), SelectFromModel(GMLVQ(), max_features=10, threshold=-np.inf), GMLVQ())
 print(f"10 features: accuracy {cross_val_score(few, X, y, cv=folds).mean():.3f}")

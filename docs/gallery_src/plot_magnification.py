@@ -2,10 +2,10 @@
 Magnification control
 =====================
 
-Where the data are dense there are more prototypes, but not in proportion: k-means and neural gas follow the density
-``p`` only like ``p ** (d / (d + 2))`` in ``d`` dimensions, which favors rare samples. Magnification control changes
-that exponent by weighting each sample with ``p ** c``: positive ``c`` turns to what is common, negative ``c`` to what
-is rare.
+Prototypes are denser where the data are dense, but not in proportion: for k-means and neural gas, the density of
+prototypes is ``p ** (d / (d + 2))`` for a density ``p`` of the data in ``d`` dimensions, which favors rare samples.
+Magnification control changes this exponent by weighting each sample with ``p ** c``: positive ``c`` favors common
+samples, negative ``c`` rare ones.
 """
 
 # %%
@@ -34,9 +34,10 @@ for ax, c in zip(axes, (-0.6, 0.0, 1.0)):
 # %%
 # The optimal exponent
 # --------------------
-# With ``c = 2 / d``, prototypes follow the density itself, and all of them win equally often: each one tells as much
-# about a sample as it can. ``magnification="optimal"`` estimates the intrinsic dimension ``d`` and takes that
-# exponent. On this curve in the plane the dimension is 1, although there are two features.
+# With ``c = 2 / d``, the density of prototypes is proportional to the density of the data, and all prototypes win
+# equally often: each one carries as much information about a sample as possible. ``magnification="optimal"`` estimates
+# the intrinsic dimension ``d`` and uses that exponent. On this curve in the plane the dimension is 1, although there
+# are two features.
 
 curve, density = make_magnification_control(dim=1, n_samples=1500, random_state=0)
 print(f"dimension {correlation_dimension(curve):.2f}")
@@ -45,7 +46,7 @@ gas = NeuralGas(50, magnification="optimal", random_state=0).fit(curve)
 print(f"exponent {gas.magnification_:.2f}")
 
 # %%
-# The entropy of the winners measures how evenly samples are shared; ``ln k`` is the most it can be.
+# The entropy of the winners measures how evenly the samples are distributed; its maximum is ``ln k``.
 
 exponents = np.linspace(-0.9, 3.0, 9)
 entropies = [map_entropy(NeuralGas(50, magnification=c, random_state=0).fit(curve)) for c in exponents]

@@ -1,16 +1,16 @@
 """
-Digits placed by a map
-======================
+Digits placed by a mapping
+==========================
 
-t-SNE arranges the samples that it is given, and no others. With a mapping between data and view, a third of the digits
-are enough to learn the view, and the others are placed by it.
+t-SNE embeds the samples of the fit. With a mapping from the data to the view, a third of the digits are sufficient to
+learn the view, and the mapping embeds the others.
 """
 
 # %%
-# Learn from a third, place all
+# Learn from a third, embed all
 # -----------------------------
-# The mapping is linear on each of a hundred charts, small pieces of the data around the prototypes of k-means. Its
-# parameters are chosen such that the cost of t-SNE is least.
+# The mapping is linear on each of a hundred charts, small regions of the data around the prototypes of k-means. Its
+# parameters minimize the cost of t-SNE.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,11 +51,11 @@ figure, ax = plt.subplots(figsize=(8, 8), layout="constrained")
 plot_image_grid(view.transform(X_new), X_new.reshape(-1, 8, 8), y_new, n_cells=24, cmap="gray_r", ax=ax)
 
 # %%
-# A way back
-# ----------
-# On each chart the map can be undone. Many small charts are accurate but ragged: between the digits each of them goes
-# on as it likes. Few wide ones that overlap, by a map with shapes, are smoother. Images that such a map would place
-# along a line from the zeros to the ones, and on to the sixes:
+# Inverse mapping
+# ---------------
+# On each chart the mapping can be inverted. Many small charts are accurate but irregular: between the digits each of
+# them extrapolates differently. A few wide, overlapping charts, by a map with shapes, are smoother. The images that
+# such a mapping would place along a line from the zeros to the ones, and on to the sixes:
 
 smooth = MappedEmbedding(mapping=MatrixNeuralGas(10, n_components=5), random_state=0).fit(X)
 stops = [np.median(smooth.embedding_[y == digit], axis=0) for digit in (0, 1, 6)]
@@ -69,8 +69,8 @@ for ax, image in zip(axes, smooth.inverse_transform(line)):
 # %%
 # Decisions in the view
 # ---------------------
-# So a classifier of digits can be shown: a place has the class that it gives to the image there. And since the view is
-# a map, there can be a classifier in it as well, here by the five nearest neighbors.
+# A classifier of digits can be shown in the view: a position has the class of the image there. Since the mapping embeds
+# new samples, a classifier can also be trained in the view, here by the five nearest neighbors.
 
 classifier = LGMLVQ(n_components=10, random_state=0).fit(X, y)
 within = KNeighborsClassifier().fit(view.embedding_, y)
@@ -82,10 +82,10 @@ plot_decision_regions(within, view.transform(X_new), y_new, ax=axes[1])
 axes[1].set_title(f"neighbors in the view: {within.score(view.transform(X_new), y_new):.1%} right")
 
 # %%
-# A view for the classes
-# ----------------------
-# With the charts of a classifier the map knows which differences matter. Its training digits look perfect, which means
-# little; look at the new ones.
+# A supervised view
+# -----------------
+# With the charts of a classifier, the mapping emphasizes the differences that matter. The training digits look
+# perfectly separated, which means little; look at the new ones.
 
 supervised = MappedEmbedding(mapping=LGMLVQ(n_components=5, random_state=0)).fit(X, y)
 figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")

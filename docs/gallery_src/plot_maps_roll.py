@@ -1,15 +1,15 @@
 """
-A sheet unrolled, and rolled up again
-=====================================
+Unrolling a swiss roll, and back
+================================
 
-Charting looks at data through many small windows, each of them flat, and glues what it sees to one view. New samples
-have a place in it, and every place in the view is a sample.
+Charting approximates the data by many small linear models, and aligns them in one view. It can embed new samples, and
+every position in the view can be mapped back to a sample.
 """
 
 # %%
 # Charts
 # ------
-# A sheet with ten stripes on it has been rolled up. Prototypes with a shape lie on the sheet like tiles: each has a
+# The data are a rolled-up sheet with ten stripes. Prototypes with a shape cover the sheet like tiles: each has a
 # center, two directions along the sheet, and a share in the samples around it.
 
 import matplotlib.pyplot as plt
@@ -33,10 +33,10 @@ plot_charts(charting, X, ax=figure.add_subplot(122))
 # %%
 # The view
 # --------
-# The affine maps of the charts are chosen such that charts agree where they overlap. That is an eigenproblem of 75
-# unknowns, whatever the number of samples. The isometry defect tells how far the charts are from keeping lengths: well
-# below 0.3 the sheet lies flat, far above there is a fold. Stripes are still apart: neighbors of another stripe are no
-# more than in the data.
+# The affine maps of the charts are chosen such that charts agree where they overlap. This is an eigenproblem of 75
+# unknowns, for any number of samples. The isometry defect measures how far the charts are from preserving lengths: well
+# below 0.3 the sheet is flat, far above there is a fold. The stripes remain separate: there are no more neighbors of
+# another stripe than in the data.
 
 plot_embedding(charting, sheet[:, 0])  # colored by the angle on the roll
 
@@ -48,8 +48,8 @@ for name, points in {"view": charting.embedding_, "data": X}.items():
 # %%
 # New samples
 # -----------
-# A map places them by a few products of matrices; nothing is searched for. It agrees with the view that the new samples
-# would have been given themselves: both are compared with the sheet, up to a linear change.
+# The mapping embeds them by a few matrix products, without any optimization. The result agrees with a view computed
+# from the new samples themselves: both are compared with the sheet, up to a linear transformation.
 
 X_new, sheet_new, _ = make_swiss_roll(2000, random_state=1)
 again = clone(charting).fit(X_new)
@@ -66,9 +66,9 @@ print(f"explained by the places of new samples: {along_sheet(charting.transform(
 print(f"explained by a view made of them: {along_sheet(again.embedding_, sheet_new):.3f}")
 
 # %%
-# The way back
-# ------------
-# Each affine map can be undone, so that a grid in the view becomes a net on the roll.
+# Inverse mapping
+# ---------------
+# Each affine map can be inverted, so a grid in the view becomes a mesh on the roll.
 
 low, high = np.percentile(charting.embedding_, [1, 99], axis=0)
 across, along = np.linspace(low[0], high[0], 600), np.linspace(low[1], high[1], 200)
@@ -87,10 +87,10 @@ print(f"distance of new samples from the sheet found: {np.linalg.norm(back - X_n
 print(f"radius of the data: {np.linalg.norm(X_new - X_new.mean(axis=0), axis=1).mean():.1f}")
 
 # %%
-# When it goes wrong
-# ------------------
-# With ten charts a window is wider than the gap between two turns, joins them, and the view is folded. The
-# defect says so without knowing the sheet.
+# A failure
+# ---------
+# With ten charts, a chart is wider than the gap between two turns and spans both, so the view is folded. The defect
+# shows this without knowledge of the sheet.
 
 few = Charting(n_charts=10, random_state=0).fit(X)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")

@@ -1,17 +1,17 @@
 """
-Views that know the classes
-===========================
+Supervised views
+================
 
-A view shows what is near in the data, and most of that may be noise. A classifier has learned which differences matter.
-Measured by it, the same methods show the classes.
+A view shows neighbors in the data, and much of that structure may be noise. A classifier has learned which differences
+matter. With its distances, the same embedding methods show the classes.
 """
 
 # %%
-# A star in the noise
-# -------------------
-# Two features are a star of three tips, with two classes side by side in each. Eight more are noise, and vary more than
-# the star does. A view of the distances in all ten features shows the tips at best. The classifier, with three
-# prototypes for each class and a matrix of its own for each of them, finds the classes as well.
+# A star in noise
+# ---------------
+# Two features form a star with three tips, with two classes side by side in each. Eight more features are noise, and
+# vary more than the star does. A view of the distances in all ten features shows the tips at best. The classifier, with
+# three prototypes per class and a matrix for each of them, finds the classes as well.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
@@ -38,12 +38,12 @@ for ax, (name, view) in zip(axes, views.items()):
     ax.set_title(f"{name}: {nearest_neighbor_error(view, y):.0%}")
 
 # %%
-# The numbers are shares of samples whose nearest neighbor is of the other class. In the plane of the star they are
-# 11%, for the classes overlap; fewer are too good to be true.
+# The numbers are the fractions of samples whose nearest neighbor is of the other class. In the plane of the star this
+# is 11%, because the classes overlap; smaller values are too good to be true.
 #
 # Wine
 # ----
-# 178 wines of three cultivars. Any method that takes distances can take these; here t-SNE and scikit-learn's Isomap.
+# 178 wines of three cultivars. Any method that accepts distances can use these; here t-SNE and scikit-learn's Isomap.
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -59,10 +59,10 @@ for row, (name, method) in zip(axes, methods.items()):
         ax.set_title(f"{title}: {nearest_neighbor_error(view, y):.1%}")
 
 # %%
-# An honest view
-# --------------
-# These views have seen the labels of what they show, and would tear apart even classes that do not differ. An
-# honest one shows samples that the classifier has not seen: it is fitted to others, and frozen.
+# An unbiased view
+# ----------------
+# These views use the labels of the samples they show, and would separate even classes that do not differ. For an
+# unbiased view, fit the classifier to other samples, and freeze it.
 
 star, tip = make_three_tip_star(200, random_state=0)
 star_new, tip_new = make_three_tip_star(200, random_state=1)

@@ -1,16 +1,16 @@
 """
-Waves that go on
+Dynamic textures
 ================
 
-A video of water, flames or leaves moves on in the same way, but never repeats itself. Charting makes a curve in a few
-dimensions of it; a new curve that moves likewise is a new video.
+A video of water, flames or leaves continues in the same way, but never repeats itself. Charting represents it by a
+curve in a few dimensions; a new curve with the same dynamics is a new video.
 """
 
 # %%
 # A video as a curve
 # ------------------
-# 160 frames of traveling waves. Frames are reduced to principal components, charts are glued to ten dimensions, and in
-# these the video is a curve. Its first two dimensions:
+# 160 frames of traveling waves. Frames are reduced to principal components, charts are aligned in ten dimensions, and
+# the video is a curve in this space. Its first two dimensions:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +30,8 @@ plot_trajectory(texture.embedding_[:60, :2], frames[:60], n_images=10, ax=ax)
 # %%
 # New frames
 # ----------
-# From the last position, the nearest frames of the video propose their own next steps, and one of these is drawn. That
-# can go on for ever. A linear model of the same dimension is the usual comparison: its waves fade, or grow.
+# From the last position, the nearest frames of the video propose their own next steps, and one of these is drawn. This
+# can continue indefinitely. A linear model of the same dimension is the usual baseline: its waves decay, or diverge.
 
 linear = LinearDynamicTexture(10).fit(frames)
 new = {"charts": texture.sample(400, random_state=0), "linear": linear.sample(400, random_state=0)}
@@ -45,8 +45,9 @@ for row, (name, video) in zip(axes, {"video": frames, **new}.items()):
     row[0].set_ylabel(name)
 
 # %%
-# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of
-# 256. Peaks are where the curve has come to the end of the video, and goes on from an earlier place.
+# Do the new frames stay similar to the video? The plot shows the difference between each new frame and the most similar
+# original frame, in gray levels of 256. Peaks occur where the curve has reached the end of the video, and continues
+# from an earlier position.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 for name, video in new.items():
@@ -59,10 +60,10 @@ print(f"frames after the way to ten dimensions and back: {texture.reconstruction
 print(f"numbers stored, relative to the video: {texture.compression_ratio_:.0%}")
 
 # %%
-# A teapot that turns
-# -------------------
-# Where a motion has one degree of freedom, a view can show it as a line. Pictures of a pot that turns by half a circle,
-# placed by a mapping that keeps the distances along the data as well as it can:
+# A rotating teapot
+# -----------------
+# A motion with one degree of freedom can be shown as a line. Images of a pot that rotates by half a circle are embedded
+# by a mapping that preserves geodesic distances as well as possible:
 
 pictures, angles = make_rotating_views(200)
 X = PCA(20).fit_transform(pictures.reshape(len(pictures), -1) / 255)

@@ -2,13 +2,13 @@
 Classification with a reject option
 ===================================
 
-A map whose prototypes carry class labels is a classifier. It knows when it does not know: a sample about as far from
-the nearest prototype of another class as from its winner can be rejected instead of guessed.
+A map whose prototypes have class labels is a classifier. It can reject uncertain samples: those that are about as far
+from the nearest prototype of another class as from their winner.
 """
 
 # %%
-# Two classes that overlap
-# ------------------------
+# Two overlapping classes
+# -----------------------
 # No classifier can be right on more than 91 % of these samples.
 
 import matplotlib.pyplot as plt
@@ -27,14 +27,14 @@ print(f"accuracy on new samples: {classifier.score(X_test, y_test):.3f}")
 plot_prototypes(classifier, X, y)
 
 # %%
-# With ``label_weight=0.5`` the map has used the labels too, as half of the distance, so that receptive fields do not
-# cross the border between the classes more than they must. A map without labels works as well: its prototypes are
-# labeled by the samples they win.
+# With ``label_weight=0.5`` labels are half of the distance in training, so receptive fields cross the border between
+# the classes as little as possible. A map without labels works as well: its prototypes are labeled by the samples they
+# win.
 #
 # Confidence
 # ----------
-# ``confidence`` is 1 on a prototype and 0 half-way between prototypes of different classes. With a threshold,
-# ``predict`` returns ``reject_label`` below it.
+# ``confidence`` is 1 on a prototype and 0 half-way between prototypes of different classes. Below a threshold,
+# ``predict`` returns ``reject_label``.
 
 careful = PrototypeClassifier(NeuralGas(12, label_weight=0.5, random_state=0), reject_threshold=0.5).fit(X, y)
 predicted = careful.predict(X_test)
@@ -56,11 +56,10 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 figure.colorbar(shades, ax=ax)
 
 # %%
-# What rejection buys
-# -------------------
-# Sort the samples by confidence and reject the least confident first: the accuracy on the others grows. Far to the
-# right, few samples are left and the curve is noisy: there, single samples of one class lie on a prototype of the
-# other.
+# Accuracy and rejection
+# ----------------------
+# Reject the least confident samples first: the accuracy on the others increases. On the far right, few samples are left
+# and the curve is noisy, because single samples of one class lie on a prototype of the other.
 
 confidence = careful.confidence(X_test)
 right = classifier.predict(X_test) == y_test

@@ -2,17 +2,17 @@
 Completing vectors
 ==================
 
-A map with shapes is a density of whole vectors. It has no inputs and outputs: whichever values are missing, it fills
-them in by what is most likely, given the others. That works even if there are several answers, where regression gives
-their average, which may be none.
+A map with shapes is a density of whole vectors. It has no fixed inputs and outputs: any missing values are replaced by
+the most likely ones, given the others. This works even if there are several solutions, where regression returns their
+average, which may not be a solution.
 """
 
 # %%
-# A relation with two values
-# --------------------------
-# Samples on a circle. For most x there are two values of y, above and below. The nearest neighbors are on both, and
-# their average is on neither. A map completes a sample within one prototype, so its answer lies on the circle, here on
-# one of the two halves.
+# A multivalued relation
+# ----------------------
+# The samples lie on a circle. For most x there are two values of y, above and below. The nearest neighbors include
+# both, and their average is neither. A map completes a sample within one prototype, so the result lies on one of the
+# two halves of the circle.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,9 +40,9 @@ ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 # %%
 # An arm with two joints
 # ----------------------
-# Samples are the place of a hand and the angles of shoulder and elbow, four numbers. The way from angles to the hand is
-# a formula; the way back has two answers, with the elbow to the left or to the right. The map learns the relation from
-# samples, and is asked both ways.
+# Samples consist of the position of a hand and the angles of shoulder and elbow, four numbers. The forward kinematics
+# is a formula; the inverse has two solutions, with the elbow to the left or to the right. The map learns the relation
+# from samples, and is used in both directions.
 
 
 def hand(angles):
@@ -73,8 +73,8 @@ for name, error in errors.items():
     print(f"{name}: the hand is off by {error.mean():.3f} on average")
 
 # %%
-# Both parts of the arm have length 1. Crosses are where the hand should be. On the left are arms with the completed
-# angles, on the right those of nearest neighbors, which average an elbow to the left and one to the right.
+# Both parts of the arm have length 1. Crosses are target positions. On the left are arms with the completed angles, on
+# the right those of nearest neighbors, which average an elbow to the left and one to the right.
 
 
 def draw_arms(ax, angles, color):

@@ -1,18 +1,18 @@
 """
-Compressing pictures
-====================
+Compressing images
+==================
 
-Cut a picture into small blocks, and blocks are vectors. A block can be coded by the nearest of a few typical blocks
-(vector quantization), by a few coordinates in the principal directions of all blocks (principal component analysis), or
-by both: the index of a prototype, and coordinates in the directions of that prototype.
+The small blocks of an image are vectors. A block can be encoded by the nearest of a few typical blocks (vector
+quantization), by a few coordinates in the principal directions of all blocks (principal component analysis), or by
+both: the index of a prototype, and coordinates in the directions of that prototype.
 """
 
 # %%
 # Three coders at the same rate
 # -----------------------------
-# All take 1.25 bits for each pixel, codebook not counted: 32 blocks of 2 × 2 pixels; 10 directions of blocks of 8 × 8,
-# with 8 bits for each coordinate; 16 prototypes of blocks of 4 × 4 with two directions each. PSNR, the peak
-# signal-to-noise ratio, tells how small the error is.
+# All use 1.25 bits per pixel, without the codebook: 32 blocks of 2 × 2 pixels; 10 directions of blocks of 8 × 8, with 8
+# bits for each coordinate; 16 prototypes of blocks of 4 × 4 with two directions each. A high PSNR, the peak
+# signal-to-noise ratio, means a small error.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,9 +50,9 @@ def draw(pictures, n_rows, part):
 draw(shown, 2, np.s_[20:180, :240])
 
 # %%
-# Vector quantization makes steps, PCA blurs and leaves traces across whole blocks, and local PCA is between the two. On
-# this picture, with its fine detail, small blocks have the highest PSNR. Local directions do better than common ones,
-# since each kind of block has its own. Here are the prototypes of the eight kinds that vary most, with their
+# Vector quantization produces steps, PCA blurs and leaves artifacts across whole blocks, and local PCA is between the
+# two. On this image, with its fine detail, small blocks have the highest PSNR. Local directions are better than global
+# ones, since each kind of block has its own. The plot shows the eight prototypes with the largest variances, with their
 # directions.
 
 matrix = coders["local PCA"]
@@ -68,10 +68,9 @@ for ax, name in zip(axes[:, 0], ("prototype", "direction 1", "direction 2")):
 # %%
 # Entropy coding
 # --------------
-# Most coordinates are small, and much of the picture is sky. By default frequent values take few bits, and
-# with ``bpp`` the compressor looks for the settings that give the best picture at that rate, all bytes of the file
-# counted. For this picture it takes a single prototype with all directions: the coder finds out by itself which of the
-# coordinates are nearly always zero.
+# Most coordinates are small, and much of the image is sky. By default frequent values take few bits, and with ``bpp``
+# the compressor searches for the parameters with the best image at that rate, counting all bytes of the file. For this
+# image it selects a single prototype with all directions: the coder adapts to coordinates that are nearly always zero.
 
 small = ImageCompressor(bpp=1.25, random_state=0).fit(picture)
 stream = small.encode(picture)

@@ -1,15 +1,16 @@
 """
-Digits, inspected
+Inspecting digits
 =================
 
-One map for each digit, whose prototypes know a few directions in which their images vary. The classifier gives an image
-the class of the prototype that describes it best, and everything it goes by is an image that can be looked at.
+Each digit has its own map, whose prototypes represent a few directions in which their images vary. The classifier
+assigns an image to the class of the prototype that describes it best, and all its parameters are images that can be
+inspected.
 """
 
 # %%
 # A map for each class
 # --------------------
-# With ``per_class=True``, ``PrototypeClassifier`` fits a map to the samples of each class alone. Here each digit of
+# With ``per_class=True``, ``PrototypeClassifier`` fits a separate map to the samples of each class. Here each digit of
 # 8 × 8 pixels has two prototypes with ten directions.
 
 import matplotlib.pyplot as plt
@@ -46,14 +47,14 @@ first = int(np.flatnonzero(shaped.prototype_labels_ == 4)[0])
 plot_eigenimages(shaped, first, shape=(8, 8))
 
 # %%
-# Walking along a direction shows what it means: here, whether the gap at the top of the 4 is open or filled.
+# Moving along a direction shows its meaning: here, whether the gap at the top of the 4 is open or filled.
 
 plot_variation(shaped, first, shape=(8, 8), component=0)
 
 # %%
-# Mistakes
-# --------
-# The first new image of each class that was not recognized, above the prototype that it was taken for.
+# Errors
+# ------
+# The first misclassified new image of each class, above the prototype that it was assigned to.
 
 plot_misclassified(shaped, X_new, y_new, shape=(8, 8))
 

@@ -2,16 +2,16 @@
 Prototypes with a shape
 =======================
 
-A prototype with a shape stands for an ellipsoid of samples: it knows where they are, in which directions they stretch,
-and how far. A few of them describe long clusters, curves and sheets that would need many points.
+A prototype with a shape represents an ellipsoid of samples: their position, and the directions and extent of their
+variation. A few of them describe elongated clusters, curves and sheets that would need many points.
 """
 
 # %%
-# Long clusters
-# -------------
-# Nine clusters, lying and standing in turn. k-means draws borders halfway between its prototypes, through the clusters;
-# with a matrix for each prototype, borders follow their shapes. Ellipses are drawn at 1.5 standard deviations, with
-# arrows along the two principal directions.
+# Elongated clusters
+# ------------------
+# Nine clusters, alternately horizontal and vertical. k-means places borders halfway between its prototypes, through the
+# clusters; with a matrix for each prototype, borders follow the shapes of the clusters. Ellipses are drawn at 1.5
+# standard deviations, with arrows along the two principal directions.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,22 +40,21 @@ for ax, model in zip(axes, (kmeans, gas)):
 # %%
 # A broad spiral
 # --------------
-# ``NGPCA`` learns online: it is shown one sample after the other, and each prototype moves and turns a little. At first
-# the range is wide and all learn from every sample; in the end each cares for its own part of the arm. The number above
-# each picture is the mean logarithm of the density that the ellipses make together.
+# ``NGPCA`` learns online: samples are presented one after the other, and each prototype moves and rotates a little. At
+# first the range is wide and every sample updates all prototypes; in the end each prototype represents its own part of
+# the arm. The number above each plot is the mean log-density of the mixture of ellipses.
 
 X, _ = make_vortex(random_state=0)
 stages = [(f"{n} samples", NGPCA(20, n_steps=n, random_state=0).fit(X)) for n in (300, 3000, 30000)]
 plot_training(stages, X)
 
 # %%
-# Together or one after the other
-# -------------------------------
+# Joint or two-stage learning
+# ---------------------------
 # A ring, a line and a square, of different dimension and density. On the left positions and directions are learned
-# together, so that a prototype is near a sample if its ellipse reaches it. On the right neural gas has placed the
-# prototypes first, and their directions were learned afterwards, each within its own region. Then round ellipses sit at
-# the corners of the square, where one along each side would fit: which places are good depends on the shapes that
-# prototypes can have.
+# together, so a prototype is near a sample if its ellipse reaches it. On the right neural gas has placed the prototypes
+# first, and their directions were learned afterwards, each within its own region. Round ellipses then lie at the
+# corners of the square, where one along each side would fit better: the best positions depend on the shapes.
 
 X, _ = make_ring_line_square(random_state=0)
 ways = {"together": "online", "one after the other": "two-stage"}
@@ -65,8 +64,8 @@ plot_training([(name, NGPCA(10, algorithm=way, random_state=0).fit(X)) for name,
 # %%
 # Spirals
 # -------
-# In space, one direction for each prototype is enough for a curve; all other directions share one variance. Arrows show
-# the direction, circles the spread around it, seen from two sides. This one has learned in batches.
+# In three dimensions, one direction per prototype is enough for a curve; all other directions share one variance.
+# Arrows show the direction, circles the spread around it, in two projections. This map was trained in batches.
 
 X, _ = make_spiral_uniform(max_angle=4 * np.pi, random_state=0)
 curve = NGPCA(12, 1, algorithm="batch", random_state=0).fit(X)
@@ -75,10 +74,10 @@ plot_ellipses(curve, X, features=(0, 1), ax=axes[0])
 plot_ellipses(curve, X, features=(1, 2), ax=axes[1])
 
 # %%
-# Two thin spirals that are wound into each other are hard: a point between the arms is near both. The default start of
-# ``MatrixNeuralGas`` is the result of neural gas, which has joined the arms, and an ellipse that lies across them does
-# not find back. Spread samples are the better start here, and online learning better still, since chance can lift an
-# ellipse off a wrong place.
+# Two thin intertwined spirals are difficult: a point between the arms is near both. The default initialization of
+# ``MatrixNeuralGas`` is the result of neural gas, which has merged the arms, and an ellipse that lies across them does
+# not recover. k-means++ is the better initialization here, and online learning is better still, since it can escape
+# poor optima by chance.
 
 X, _ = make_spirals(random_state=0)
 models = {

@@ -2,16 +2,16 @@
 Outliers
 ========
 
-A map describes what is normal. What none of its prototypes accounts for is an outlier. ``OutlierDetector`` makes a
-detector of any map: with shapes, by the density that the ellipsoids make together; else by the distance to the nearest
-prototype.
+A map describes normal samples. A sample that none of its prototypes represents is an outlier. ``OutlierDetector`` turns
+any map into a detector: with shapes, by the density of the mixture of ellipsoids; otherwise by the distance to the
+nearest prototype.
 """
 
 # %%
 # A density that follows the samples
 # ----------------------------------
-# A broad spiral, and 150 samples thrown anywhere. Lines are drawn where the density has the value below which five per
-# cent of the training samples lie. With as many prototypes, points cannot follow the arm.
+# A broad spiral, and 150 uniformly distributed samples. Lines are drawn at the density below which five percent of the
+# training samples lie. With the same number of prototypes, points cannot follow the arm.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,9 +42,9 @@ axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
 # Tumors
-# -------
-# Trained on benign tumors alone, the detector is asked about others, benign and malignant. It has not seen a malignant
-# one. By default the map is matrix neural gas, with a size that suits the number of samples.
+# ------
+# The detector is trained on benign tumors only, and applied to others, benign and malignant. By default the map is
+# matrix neural gas, with a size chosen by the number of samples.
 
 tumors, benign = load_breast_cancer(return_X_y=True)
 train, rest = train_test_split(tumors[benign == 1], random_state=0)

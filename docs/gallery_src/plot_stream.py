@@ -2,16 +2,16 @@
 Streams and patches
 ===================
 
-A map need not see all samples at once. It can learn from one patch at a time: the prototypes found so far join the
-next patch, each with the weight of all the samples it stands for. Memory does not grow, samples are read once, and
-nothing that was learned is lost, even if the stream changes.
+A map does not need all samples at once. It can learn from one patch at a time: the current prototypes are added to the
+next patch, each with the weight of all samples it represents. Memory does not grow, samples are read once, and earlier
+patches are not forgotten, even if the stream changes.
 """
 
 # %%
 # A stream that changes
 # ---------------------
-# Eleven clouds arrive in patches of a thousand; each patch comes mostly from one cloud, the next from another. A
-# method that follows the latest samples would end with all prototypes on the last cloud.
+# Eleven clouds arrive in patches of a thousand samples; each patch comes mostly from one cloud, the next from another.
+# A method that adapts to the latest samples would end with all prototypes on the last cloud.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,13 +35,13 @@ for number, patch in enumerate(patches, 1):
         shown[number].set(title=f"after patch {number}", **limits)
 
 # %%
-# Each picture shows the samples of its patch only. Earlier clouds keep their prototypes, which stand for the samples
-# that are gone. An iterator of patches does the same in one call, whatever its patches come from:
+# Each plot shows only the samples of its patch. Earlier clouds keep their prototypes, which represent the samples seen
+# before. An iterator of patches does the same in one call:
 
 gas = NeuralGas(n_prototypes=33, random_state=0).fit(iter(patches))
 
 # %%
-# How much does it cost to see samples only once, sorted in this unkind way? Compare with a fit on all of them.
+# What is the loss from seeing samples only once, in this unfavorable order? Compare with a fit on all of them.
 
 everything = NeuralGas(n_prototypes=33, random_state=0).fit(X)
 for name, model in {"patches": gas, "all at once": everything}.items():
@@ -50,7 +50,7 @@ for name, model in {"patches": gas, "all at once": everything}.items():
 # %%
 # Forgetting
 # ----------
-# If the past should fade, ``decay`` lowers the weight of what was learned by a factor for each new patch. With 0.3, a
+# To forget the past, ``decay`` multiplies the weight of earlier samples by a factor for each new patch. With 0.3, a
 # cloud that was last seen five patches ago counts for a quarter of a percent of its samples.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)

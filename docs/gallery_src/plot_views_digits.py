@@ -2,19 +2,19 @@
 Digits in four views
 ====================
 
-A view of data shows neighbors as neighbors. Which mistakes it makes, for mistakes there must be, is decided by the
-divergence that it minimizes.
+A view places neighbors in the data next to each other. No view can do this without errors; the divergence that it
+minimizes determines which errors it makes.
 """
 
 # %%
-# The divergence decides
-# ----------------------
-# A thousand digits of 64 pixels. The colors were not known to any of the views.
+# The effect of the divergence
+# ----------------------------
+# A thousand digits of 64 pixels. The views do not use the colors, which show the classes.
 #
-# t-SNE minimizes the Kullback-Leibler divergence, and shows clusters with wide gaps. Under the Cauchy-Schwarz
-# divergence small affinities count less: the gaps close, and within a cluster more of the nearest neighbors are kept.
-# Rényi's divergence of order two punishes neighbors that are torn apart, and would rather show a few wrong ones. SNE,
-# with a Gaussian in the view, has the least room.
+# t-SNE minimizes the Kullback-Leibler divergence, and shows clusters with wide gaps. With the Cauchy-Schwarz divergence
+# small affinities count less: the gaps close, and within a cluster more of the nearest neighbors are preserved. Rényi's
+# divergence of order two penalizes separated neighbors, and tolerates a few false ones. SNE, with a Gaussian kernel in
+# the view, has the smallest gaps.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -41,19 +41,18 @@ for ax, (name, view) in zip(axes.flat, views.items()):
     ax.set_title(name)
 
 # %%
-# How much to believe
-# -------------------
-# For each size K of neighborhoods: how many of the K nearest neighbors in the data are among the K nearest in the
-# view, where 0 is a random view and 1 a perfect one. No view is best at all sizes. Left of the crossing, Cauchy-Schwarz
-# keeps more; right of it, the others do.
+# Quality of the views
+# --------------------
+# For each size K of neighborhoods, the curves show how many of the K nearest neighbors in the data are among the K
+# nearest in the view, where 0 is a random view and 1 a perfect one. No view is best at all sizes. Left of the crossing,
+# Cauchy-Schwarz preserves more; right of it, the others do.
 
 quality = {name: view_quality(X, view, y) for name, view in views.items()}
 plot_quality(quality)
 
 # %%
-# The second curve tells the kind of mistakes: above zero a view shows strangers as neighbors, below it tears
-# neighbors apart. The numbers say the same: trustworthiness falls with strangers that are shown, continuity with
-# neighbors that are missed.
+# The second curve shows the kind of errors: above zero a view shows false neighbors, below zero it separates true ones.
+# The numbers agree: trustworthiness decreases with false neighbors, continuity with missed ones.
 
 plot_quality(quality, "b_nx")
 
@@ -63,17 +62,17 @@ for name, measured in quality.items():
     print(f"{name:22} {values[0]:8.3f} {values[1]:8.3f} {values[2]:11.3f}")
 
 # %%
-# All pairs of samples by their ranks, in the data and in the view. The best view would be a diagonal line. Below it are
-# strangers that have come closer, above it neighbors that went away. The first 300 ranks are shown, and the borders of
-# neighborhoods of 30, the perplexity.
+# The co-ranking matrix counts all pairs of samples by their ranks in the data and in the view. A perfect view would be
+# a diagonal line. Below it are distant samples that have come closer, above it neighbors that moved away. The first 300
+# ranks are shown, and the borders of neighborhoods of 30, the perplexity.
 
 plot_coranking(coranking_matrix(X, views["t-SNE"]), max_rank=300, n_neighbors=30)
 
 # %%
-# What lies where
-# ---------------
-# Samples that are images can be shown themselves. The ones lie in several clusters, for there are several ways to write
-# a one.
+# Images in the view
+# ------------------
+# Samples that are images can be shown themselves. The ones lie in several clusters, because there are several ways to
+# write a one.
 
 plot_images(views["t-SNE"], images, y, n_images=250)
 

@@ -2,16 +2,17 @@
 Divergences compared
 ====================
 
-A divergence tells how much one distribution differs from another. There are many, and what they find large differs.
+A divergence measures how much one distribution differs from another. There are many divergences, and they weight
+differences in different ways.
 """
 
 # %%
-# Over all densities of three values
-# ----------------------------------
-# Lines of equal divergence from the point, over the triangle of all densities of three values; each corner has one of
-# them alone. Close to the point all divergences look alike, as ellipses. Farther away they differ: the Kullback-Leibler
-# divergence bears zeros, that of Itakura and Saito is infinite there, and its lines follow the sides. The gamma
-# divergences leave the triangle by the sides, the more so the larger gamma is: they look at the large entries.
+# On the probability simplex
+# --------------------------
+# Contours of equal divergence from the point, on the simplex of all distributions of three values. Close to the point
+# all divergences look the same, as ellipses. Farther away they differ: the Kullback-Leibler divergence is finite where
+# probabilities are zero, the Itakura-Saito divergence is infinite there, and its contours follow the sides. The
+# contours of the gamma divergences cross the sides, the more so the larger gamma is: large entries dominate.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,19 +38,19 @@ for ax, divergence in zip(axes.flat, chosen):
     plot_divergence_simplex(divergence, (0.5, 0.3, 0.2), ax=ax)
 
 # %%
-# Of numbers that do not sum to one
-# ---------------------------------
-# Where one divergence has one value, in three dimensions. For the generalized Kullback-Leibler divergence that is a
-# closed surface around the point. The gamma divergence does not see a factor: its surface is a cone.
+# Unnormalized measures
+# ---------------------
+# Surfaces of constant divergence in three dimensions. For the generalized Kullback-Leibler divergence the surface is
+# closed around the point. The gamma divergence is invariant to a factor: its surface is a cone.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), subplot_kw={"projection": "3d"})
 plot_divergence_octant(GeneralizedKullbackLeibler(), (0.5, 0.3, 0.2), 0.05, ax=axes[0])
 plot_divergence_octant(Gamma(1.0), (0.5, 0.3, 0.2), 0.05, ax=axes[1])
 
 # %%
-# Histograms of a picture that changes
-# ------------------------------------
-# A picture whose contrast is raised in nine steps, and the histograms of its gray values.
+# Histograms of an image
+# ----------------------
+# An image whose contrast is increased in nine steps, and the histograms of its gray values.
 
 histograms, levels, images = make_noisy_histograms(return_images=True, random_state=0)
 figure, axes = plt.subplots(2, 4, figsize=(12, 4.4), layout="constrained")
@@ -60,10 +61,10 @@ for column, index in enumerate((0, 2, 5, 9)):
     axes[1, column].set_yscale("symlog")
 
 # %%
-# A divergence that sees the change grows from level to level, so that the matrix of all pairs is a band. The number
-# above each matrix tells how nearly it is one: the mean rank correlation of its rows with the difference of the levels.
-# Zeros are frequent in histograms, and would make some divergences infinite: one count is added to each bin.
-# Divergences that look at ratios see above all where bins are empty; the others come nearer to a band.
+# If a divergence is sensitive to the change, it increases from level to level, and the matrix of all pairs is a band.
+# The number above each matrix measures this: the mean rank correlation of its rows with the difference of the levels.
+# Zeros are frequent in histograms, and would make some divergences infinite; therefore one count is added to each bin.
+# Divergences based on ratios mainly reflect where bins are empty; the others are closer to a band.
 
 apart = np.abs(np.subtract.outer(levels, levels))
 figure, axes = plt.subplots(1, 5, figsize=(13, 3), layout="constrained")
@@ -77,9 +78,9 @@ for ax, divergence in zip(axes, [GeneralizedKullbackLeibler(), ItakuraSaito(), A
 # %%
 # A divergence of the data
 # ------------------------
-# Spectra and histograms are densities, and a divergence may take the place of the distance between them. Spectra of
-# forty species in eight genera: a view of their Hellinger divergences, which are squared distances, shows species as
-# small clusters. Colors are genera.
+# Spectra and histograms are densities, and a divergence can replace the distance between them. For spectra of forty
+# species in eight genera, a view of their Hellinger divergences, which are squared distances, shows species as small
+# clusters. Colors are genera.
 
 spectra, species = make_spectra(800, n_genera=8, random_state=0)
 squares = pairwise_divergences(spectra, divergence="hellinger")

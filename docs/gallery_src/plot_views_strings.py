@@ -2,16 +2,16 @@
 Views of sequences
 ==================
 
-Views need no coordinates, either: dissimilarities are enough. Here sequences that have evolved from a common ancestor,
-and languages.
+Views do not need coordinates: dissimilarities are sufficient. The examples are sequences that have evolved from a
+common ancestor, and languages.
 """
 
 # %%
 # Families of sequences
 # ---------------------
-# 226 sequences of 300 letters in five families, as there are families of proteins. Each descends from another one by
-# random substitutions. From the share of places at which two sequences differ follows how long ago they parted, and
-# this is the dissimilarity.
+# 226 sequences of 300 letters in five families, like families of proteins. Each descends from another one by random
+# substitutions. The dissimilarity is the time since two sequences diverged, estimated from the share of positions at
+# which they differ.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,8 +32,8 @@ print(sequences[0][:60], "...")
 # Three views
 # -----------
 # t-SNE shows families as islands, branches within them, and family E close to C, from which it descends. SONE and XOM
-# arrange the sequences among the points of a *structure*, a hexagon by default: the whole view is filled, so that it
-# can be read and labeled, and gaps are small.
+# arrange the sequences among the points of a *structure*, a hexagon by default: the whole view is filled, which leaves
+# room for labels, and gaps are small.
 
 embeddings = {
     "t-SNE": TSNE(perplexity=20, metric="precomputed", random_state=0),
@@ -48,15 +48,16 @@ for ax, (name, view) in zip(axes, views.items()):
     ax.set_title(name)
 
 # %%
-# Measures take dissimilarities, too.
+# Quality measures accept dissimilarities, too.
 
 plot_quality({name: view_quality(D, view, metric="precomputed") for name, view in views.items()})
 
 # %%
 # Another structure
 # -----------------
-# Points of the structure may be put where you want the samples: along a ring, or in five groups, as here. A structure
-# is a wish: SONE finds which family goes where, a large one to more than one group, and two small ones to the same.
+# The points of the structure may be placed freely: along a ring, or in five groups, as here. The structure is a
+# preference, not a constraint: SONE decides which family goes where, a large one to more than one group, and two small
+# ones to the same.
 
 angles = 2 * np.pi * np.arange(120) / 120
 structures = {
@@ -73,8 +74,8 @@ for ax, (name, structure) in zip(axes, structures.items()):
 # %%
 # Few objects
 # -----------
-# Eighteen languages, by the share of letters in which their words for the same meanings differ. With so few objects the
-# perplexity has to be low: a third of them at most.
+# Eighteen languages, compared by the share of letters in which their words for the same meanings differ. With so few
+# objects the perplexity has to be low: at most a third of their number.
 
 data = load_words()
 languages = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)

@@ -2,15 +2,15 @@
 A map of wines
 ==============
 
-A self-organizing map lays samples with many features out on a sheet, so that alike samples lie side by side. Here 178
-wines with 13 chemical measurements each become one picture, which can be colored by anything one wants to know.
+A self-organizing map arranges samples with many features on a lattice, with similar samples next to each other. Here
+178 wines with 13 chemical measurements each are shown on one map, which can be colored by any quantity.
 """
 
 # %%
-# The fit
-# -------
-# Distances add up over the features, so features are brought to the same scale first. All pictures take the whole
-# pipeline, and show features by their names and in their own units.
+# Training
+# --------
+# Distances add up over the features, so features are scaled first. All plots accept the whole pipeline, and show
+# features by their names and in their own units.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
@@ -35,26 +35,26 @@ cultivar = wine.target_names[wine.target]
 som = make_pipeline(StandardScaler(), SOM(lattice=hexagonal(7, 10))).fit(X)
 
 # %%
-# Which wines lie where
-# ---------------------
-# The map has not seen the three cultivars, yet they form three regions. The area of a disc is the number of wines in
-# the cell; a pie would show a cell with wines of several cultivars.
+# Classes on the map
+# ------------------
+# The map was trained without the three cultivars, yet they form three regions. The area of a disc is the number of
+# wines in the cell; a cell with wines of several cultivars would be shown as a pie.
 
 plot_class_map(som, X, cultivar)
 
 # %%
-# Where the borders are
-# ---------------------
-# The U-matrix shows how far each prototype is from its neighbors on the map. Bright ridges separate groups of wines
-# that differ much; dark valleys are groups of alike wines.
+# Borders between groups
+# ----------------------
+# The U-matrix shows how far each prototype is from its neighbors on the map. Bright ridges separate groups of different
+# wines; dark valleys are groups of similar wines.
 
 plot_u_matrix(som)
 
 # %%
-# Why they lie there
-# ------------------
-# One picture per feature tells what the regions mean. Flavanoids and total phenols have nearly the same picture: they
-# vary together. Proline is high where class 0 lies, color intensity where class 2 does.
+# Features on the map
+# -------------------
+# One plot per feature shows the meaning of the regions. Flavanoids and total phenols have nearly the same plot: they
+# vary together. Proline is high in the region of class 0, color intensity in that of class 2.
 
 plot_component_planes(som, ["alcohol", "flavanoids", "total_phenols", "color_intensity", "hue", "proline"])
 
@@ -65,11 +65,11 @@ plot_component_planes(som, ["alcohol", "flavanoids", "total_phenols", "color_int
 plot_profiles(som, som[0].transform(X), X, cultivar)
 
 # %%
-# How far the map can be trusted
-# ------------------------------
-# Cells without wines lie between the groups. Below, the topographic function counts neighborhoods that are broken: to
-# the left neighbors on the map that are far apart among the wines, as they are across such cells; to the right
-# neighbors among the wines that are apart on the map, of which there are hardly any.
+# Trustworthiness of the map
+# --------------------------
+# Cells without wines lie between the groups. Below, the topographic function counts violated neighborhoods: on the
+# left, neighbors on the map that are far apart in the data, as across such empty cells; on the right, neighbors in the
+# data that are far apart on the map, of which there are hardly any.
 
 plot_hits(som)
 
@@ -80,7 +80,7 @@ plot_topographic_function(som)
 # %%
 # New wines
 # ---------
-# ``predict`` gives the cell of a new wine, ``lattice_.coordinates`` its place on the map.
+# ``predict`` returns the cell of a new wine, ``lattice_.coordinates`` its position on the map.
 
 cell = som.predict(X.iloc[[0]])[0]
 print(f"cell {cell} at {som[-1].lattice_.coordinates[cell].round(2)}")
