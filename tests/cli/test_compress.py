@@ -87,8 +87,8 @@ def test_what_is_wrong_is_said(pictures, tmp_path):
         (("compress", tmp_path / "text.png", target), "cannot identify image file"),
         (("compress", tmp_path / "deep.png", target), "more than 8 bits"),
         (("compress", gray, target, "--method", "zip"), "method='zip' must be one of"),
-        (("compress", gray, target, "--bpp", 0.001), "bpp=0.001 is too little"),
-        (("decompress", gray, tmp_path / "b.png"), "Not a compressed picture"),
+        (("compress", gray, target, "--bpp", 0.001), "bpp=0.001 is too low"),
+        (("decompress", gray, tmp_path / "b.png"), "Not a compressed image"),
         (("decompress", tmp_path / "none.plc", tmp_path / "b.png"), "No such file"),
     ]:
         result = run(*arguments)
@@ -108,7 +108,7 @@ def test_no_other_program_reads_a_picture(tmp_path, monkeypatch):
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("Ghostscript was started"))
     result = run("compress", tmp_path / "a.png", tmp_path / "a.plc")
     assert result.exit_code == 1
-    assert "no image of a known type" in result.output
+    assert "not an image of a supported type" in result.output
     assert isinstance(result.exception, SystemExit)
 
 

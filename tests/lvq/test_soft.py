@@ -256,7 +256,7 @@ def test_one_prototype_and_euclidean_distances_make_linear_borders(iris):
         ({"metric": "cosine"}, "metric='cosine'"),
         ({"localization": "class"}, "localization='class' needs relevances"),
         ({"n_components": 9, "metric": "matrix"}, "n_components=9"),
-        ({"metric_init": "random"}, "metric_init='random' is where a matrix starts"),
+        ({"metric_init": "random"}, "metric_init='random' applies to matrices only"),
     ],
     ids=str,
 )

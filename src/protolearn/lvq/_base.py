@@ -419,7 +419,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """Return the matrices (s, M, N) or (s, N), and which of them each prototype uses."""
         if not isinstance(self._metric, Relevance):
             raise ValueError(
-                f"{wanted} needs a metric of the form |A (x - w)|^2; {type(self._metric).__name__} has another form."
+                f"{wanted} needs a metric |A (x - w)|^2; {type(self._metric).__name__} is of another kind."
             )
         A = self._metric.matrices(self._theta)
         A = np.broadcast_to(A, (len(A), self.n_features_in_)) if A.ndim == 2 else A

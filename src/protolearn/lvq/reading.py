@@ -221,7 +221,7 @@ class Counterfactuals(Printed):
         before = self.original_classes[sample]
         if not self.found[sample]:
             wanted = "another class" if self.target is None else f"class {self.target}"
-            how = "No allowed change exists" if self.proven[sample] else "No allowed change was found"
+            how = "There is no allowed change" if self.proven[sample] else "No allowed change was found"
             return f"{before}. {how} to {wanted}."
         changes = self._changes(sample)
         if not changes:

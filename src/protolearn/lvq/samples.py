@@ -191,7 +191,7 @@ class LabeledPartitions:
         """Return the class codes of all samples, which must not be too many to list."""
         if not self.parts.listed:
             raise ValueError(
-                f"early_stopping=True holds out some of {len(self.parts):,} samples, too many to enumerate; use "
+                f"early_stopping=True holds out some of {len(self.parts):,} samples, too many to list; use "
                 "early_stopping='train'."
             )
         (codes,) = self.gather(lambda part: (part.y,))

@@ -174,7 +174,7 @@ class RelevanceStability(Printed):
         return "\n".join([*lines, self._features(n_features).text()])
 
     def _heading(self) -> str:
-        return f"{len(self.relevances)} splits; brackets contain the central {100 * self.level:g} % of them"
+        return f"{len(self.relevances)} splits; in brackets the middle {100 * self.level:g} % of them"
 
     def _qualities(self) -> dict[str, str]:
         """Return accuracies and agreement by name."""
