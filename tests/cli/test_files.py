@@ -105,7 +105,7 @@ CASES = {
     "one row": Case("width,class\n1,a\n", "There is no column to learn from in 1 sample", 1),
     "one row per class": Case("width,class\n1,a\n2,b\n", "Column 'class' has one row of each class", 1),
     "one row of a class": Case("width,class\n1,a\n2,a\n4,b\n", "Not validated: without the rows of a fold", n_rows=3),
-    "header only": Case("width,class\n", "has names of columns, but no rows.", 1),
+    "header only": Case("width,class\n", "has column names, but no rows.", 1),
     "empty": Case("", "is empty.", 1),
     "blank": Case("\n\n  \n", "is empty.", 1),
     "duplicate columns": Case(
@@ -141,7 +141,7 @@ CASES = {
     ),
     "identifiers": Case(
         text_of(patient=[f"P{i:03}" for i in range(40)], number=np.arange(40) + 7, case_id=(np.arange(40) * 37) % 997),
-        "left out, counts the rows", kinds=dict.fromkeys(["patient", "number", "case_id"], "identifier"),
+        "left out, numbers the rows", kinds=dict.fromkeys(["patient", "number", "case_id"], "identifier"),
     ),
     "constant and empty columns": Case(
         text_of(site="Ulm", nothing=None), "left out, always Ulm", kinds={"site": "constant", "nothing": "empty"}
@@ -152,27 +152,27 @@ CASES = {
     ),
     "gaps of many spellings": Case(
         text_of(age=["?", "NA", "", "n/a", "-", *range(20, 55)], dose=["<0.5", *["1.5", "2.5", "3.0"] * 13]),
-        "1 such as <0.5 taken as missing", kinds={"age": "number", "dose": "number"},
+        "1 such as <0.5 treated as missing", kinds={"age": "number", "dose": "number"},
     ),
     "infinite numbers": Case(
-        text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite taken as missing",
+        text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite treated as missing",
         kinds={"ratio": "number"},
     ),
     "huge numbers": Case(
-        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' holds numbers too large to be scaled, up to 6e+300;", 1
+        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' contains numbers too large to be scaled, up to 6e+300;", 1
     ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
     "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
     "short rows": Case(rows_of() + "1.5\n", n_rows=41, kinds={"width": "number"}),
     "open quotation mark": Case(rows_of() + '"1,u,a\n', "a quotation mark is opened and never closed.", 1),
-    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is no text, as it holds bytes", 1),
-    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is no text, as it holds bytes", 1),
+    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is not a text file: it contains bytes", 1),
+    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is not a text file: it contains bytes", 1),
     "markup": Case(
         text_of(**{"<b>[red]": ["<script>alert(1)</script>", "[/]\x1b[31m"] * 20}), kinds={"<b>[red]": "category"}
     ),
-    "Parquet that is none": Case(b"PAR1 but not really", "is no Parquet file that can be read", 1, suffix=".parquet"),
-    "Excel that is none": Case(b"PK\x03\x04 and nothing more", "is no Excel file that can be read", 1, suffix=".xlsx"),
-    "NumPy that is none": Case(b"\x93NUMPY\x01\x00", "is no file of NumPy arrays that can be read", 1, suffix=".npy"),
+    "Parquet that is none": Case(b"PAR1 but not really", "cannot be read as a Parquet file", 1, suffix=".parquet"),
+    "Excel that is none": Case(b"PK\x03\x04 and nothing more", "cannot be read as an Excel file", 1, suffix=".xlsx"),
+    "NumPy that is none": Case(b"\x93NUMPY\x01\x00", "cannot be read as a file of NumPy arrays", 1, suffix=".npy"),
 }  # fmt: skip
 
 
@@ -338,7 +338,7 @@ def test_what_a_new_table_lacks_is_said(patients, tmp_path):
     raw.assign(**{"mean area": "large"}).to_csv(tmp_path / "new.csv", index=False)
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert result.exit_code == 1
-    assert "Column 'mean area' must hold a number in each row, but holds large." in result.output
+    assert "Column 'mean area' must contain a number in each row, but contains large." in result.output
     assert not (tmp_path / "p.csv").exists()
 
 
@@ -647,7 +647,7 @@ def test_what_does_not_fit_together_is_said(words, wine, tmp_path):
         ),
         "A view with a mapping needs a table": run("view", words, "--metric", "edit", "--mapping", "-o", folder),
         "There is no file or folder": run("predict", tmp_path / "model.skops", wine),
-        "is no model that protolearn": run("info", wine),
+        "is not a model that protolearn": run("info", wine),
     }
     for sentence, result in said.items():
         assert sentence in result.output
