@@ -159,7 +159,8 @@ CASES = {
         kinds={"ratio": "number"},
     ),
     "huge numbers": Case(
-        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' contains numbers too large to be scaled, up to 6e+300;", 1
+        text_of(mass=np.arange(40) % 7 * 1e300),
+        "Column 'mass' contains numbers too large to be scaled, up to 6e+300;", 1,
     ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
     "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
@@ -333,7 +334,7 @@ def test_what_a_new_table_lacks_is_said(patients, tmp_path):
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert result.exit_code == 1
     assert (
-        "The table has no columns 'mean area', 'ward', which the model was trained with; it has 'pat" in result.output
+        "The table has no columns 'mean area', 'ward', which the model was trained on; it has 'pat" in result.output
     )
     raw.assign(**{"mean area": "large"}).to_csv(tmp_path / "new.csv", index=False)
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
