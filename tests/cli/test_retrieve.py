@@ -117,7 +117,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
     assert not index.exists()
     result = run("index", tmp_path / "images", "-o", index, "--skip")
     assert result.exit_code == 0, result.output
-    assert "Left out 2 of " in result.output
+    assert "Skipped 2 of " in result.output
     for name in ("cut.png", "gray.png"):
         assert name in result.output
     assert index.exists()
