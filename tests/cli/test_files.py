@@ -277,7 +277,9 @@ def test_rare_classes_count(tmp_path):
     found = [entry["found"] for entry in report["classes"]]
     assert len(found) == 3
     assert report["validation"]["scores"]["balanced accuracy"] == [pytest.approx(np.mean(found))]
-    assert re.search(rf"balanced accuracy +{100 * np.mean(found):.1f} % +classes", result.output)  # of one, no spread
+    assert re.search(
+        rf"balanced accuracy +{100 * np.mean(found):.1f} % +mean over classes", result.output
+    )  # of one, no spread
     assert "fewer rows than the 5 folds, so their scores are unreliable: 'rare' (2)." in result.output
 
 
