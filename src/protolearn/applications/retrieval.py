@@ -334,7 +334,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         ----------
         X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
             Queries. By default each image of the index, searched among the others. If the metric was learned from these
-            images, the result is biased upwards; use `retrieval_rates` for an unbiased estimate.
+            images, the result is too optimistic; use `retrieval_rates` for a realistic estimate.
         y : array-like of shape (n_queries,), optional
             Labels of the queries.
         ks : iterable of int, default=(1, 5, 11)

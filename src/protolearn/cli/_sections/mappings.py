@@ -71,10 +71,11 @@ def mappings_section(effort: Effort) -> Section:
 
 def _on_charts(X: Floats) -> str:
     return f"""
-        t-SNE itself has no out-of-sample extension. A <em>mapping</em> to the view embeds new samples, and some
-        mappings are invertible. Take {len(X)} points of a rolled sheet. Prototypes with a shape cover the sheet like
-        flat tiles with two directions each, which are called <em>charts</em>. <code>Charting</code> rotates and
-        stretches the charts such that they agree where they overlap, which unrolls the sheet.
+        A view by t-SNE is a set of positions, not a function of the features. A <em>mapping</em> is a function: it
+        embeds new samples directly, and some mappings are invertible. Take {len(X)} points of a rolled sheet.
+        Prototypes with a shape cover the sheet like flat tiles with two directions each, which are called
+        <em>charts</em>. <code>Charting</code> rotates and stretches the charts such that they agree where they overlap,
+        which unrolls the sheet.
     """
 
 
