@@ -524,7 +524,7 @@ def test_images_too_small_for_a_center_are_refused(shape):
     [
         ([], "no images"),
         (np.empty((0, 4, 4, 3)), "no images"),
-        (GOOD, r"shape \(4, 4, 3\).*list of images"),
+        (GOOD, r"shape \(4, 4, 3\).*list of color images"),
         (np.zeros((5, 7)), r"shape \(5, 7\).*6 columns"),
         (np.full((5, 6), 3.0), r"in \[3, 3\]"),
         (np.full((5, 6), np.nan), "NaN"),

@@ -406,7 +406,7 @@ def test_plans_fit(method, bpp, side, channels):
 
 
 def test_rate_that_cannot_be_met():
-    with pytest.raises(ValueError, match=r"bpp=0.01 is too little"):
+    with pytest.raises(ValueError, match=r"bpp=0.01 is too low"):
         ImageCompressor(bpp=0.01).fit(GRAY)
 
 

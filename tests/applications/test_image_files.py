@@ -424,7 +424,7 @@ def test_folders_without_labeled_images_are_refused(tmp_path, on_error):
     with pytest.raises(ValueError, match="contains no images"):
         read_image_folder(tmp_path, on_error=on_error)
     file = store(tmp_path / "a.png", pixels())
-    with pytest.raises(ValueError, match=r"no classes.*sub-folder"):
+    with pytest.raises(ValueError, match=r"no sub-folders, which name the labels"):
         read_image_folder(tmp_path, on_error=on_error)
     with pytest.raises(ValueError, match=r"a.png is neither an image file nor a folder"):
         read_image_folder(file, on_error=on_error)
