@@ -127,7 +127,8 @@ CASES = {
         command=("classify", "--target", "price", *FAST),
     ),
     "target of many numbers": Case(
-        text_of(2000, price=np.arange(2000) // 5), "Column 'price' has 400 different values in 2,000 rows; each", 1,
+        text_of(2000, price=np.arange(2000) // 5),
+        "Column 'price' has 400 different values in 2,000 rows; each class", 1,
         command=("classify", "--target", "price", *FAST),
     ),
     "target of some numbers": Case(

@@ -205,7 +205,8 @@ def test_a_reader_explores_wine(visit, wine, tmp_path):
         NearestNeighbors(n_neighbors=10).fit(space).kneighbors(return_distance=False) for space in (Z, positions)
     )
     kept = len(set(in_data[20]) & set(in_view[20]))
-    assert f"{kept} of its 10 nearest samples in the data are among its 10 nearest in" in page.inner_text("#sample")
+    said = f"{kept} of its 10 nearest samples in the data are among its 10 nearest in the view."
+    assert said in page.inner_text("#sample")
     assert page.locator("#sample .chips button").count() == 10
 
     # a lasso around points: exactly those inside

@@ -162,7 +162,11 @@ def test_arrays(tmp_path):
     both = read_table(tmp_path / "both.npz")
     assert both["y"].tolist() == y.tolist()
     np.testing.assert_array_equal(both.drop(columns="y"), X)
-    for name, message in [("other.npz", "name one of them 'X'"), ("objects.npy", "not be read"), ("line.npy", "shape")]:
+    for name, message in [
+        ("other.npz", "name one of them 'X'"),
+        ("objects.npy", "cannot be read"),
+        ("line.npy", "shape"),
+    ]:
         with pytest.raises(ValueError, match=message):
             read_table(tmp_path / name)
 
