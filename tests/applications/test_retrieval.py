@@ -239,7 +239,7 @@ def test_raw_maps_are_those_that_training_left(lesions):
 
 
 def test_ranks_of_one_query_have_no_common_view(lesions):
-    with pytest.raises(ValueError, match="every prototype has its own view"):
+    with pytest.raises(ValueError, match="every prototype has its own projection"):
         ImageRetriever("local").fit(*lesions).transform(lesions[0])
 
 
@@ -393,7 +393,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({}, (pairs, kinds[:-1]), "inconsistent numbers of samples"),
         ({}, (gray, kinds), "gray"),
         ({}, (empty, kinds), "no inside"),
-        ({}, (folder, kinds), "leave y out"),
+        ({}, (folder, kinds), "omit y"),
         ({}, (tmp_path,), "no images"),
         ({}, (tmp_path / "none",), "nor a folder"),
         ({}, (folder / "red",), "no classes"),
@@ -479,22 +479,22 @@ def test_foreign_files_are_refused_and_run_nothing(folder, pictures, lesions, tm
         arrays = dict(stored)
     for name in arrays:
         np.savez(path, **{key: value for key, value in arrays.items() if key != name})
-        with pytest.raises(ValueError, match="no index of images"):
+        with pytest.raises(ValueError, match="no image index"):
             read_index(path)
     np.savez(path, **{**arrays, "format": "version 2"})
-    with pytest.raises(ValueError, match="no index of images"):
+    with pytest.raises(ValueError, match="no image index"):
         read_index(path)
     np.savez(path, **{**arrays, "labels": np.array([Trap()], object)})
-    with pytest.raises(ValueError, match="no index of images"):
+    with pytest.raises(ValueError, match="no image index"):
         read_index(path)
     np.save(good, np.arange(3))
     for content in (b"", b"text", pickle.dumps(Trap()), good.getvalue()):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="no index of images"):
+        with pytest.raises(ValueError, match="no image index"):
             read_index(path)
     with pytest.raises(FileNotFoundError):
         read_index(tmp_path / "none.npz")
-    with pytest.raises(ValueError, match="colors of files"):
+    with pytest.raises(ValueError, match="colors of image files"):
         write_index(path, ImageRetriever(random_state=0).fit(*lesions))
 
 
@@ -528,7 +528,7 @@ def test_arrays_that_do_not_belong_together_are_refused(stored_index, name, tmp_
     np.savez_compressed(path, **stored_index)
     assert read_index(path).labels_ is not None
     np.savez_compressed(path, **{**stored_index, name: FORGERIES[name](stored_index[name])})
-    with pytest.raises(ValueError, match="no index of images") as caught:
+    with pytest.raises(ValueError, match="no image index") as caught:
         read_index(path)
     assert "\n" not in str(caught.value)
 
@@ -549,7 +549,7 @@ def test_a_small_index_cannot_ask_for_much(stored_index, packing, tmp_path):
             for name, data in members.items():
                 new.writestr(name, content if name == "vectors.npy" else data)
         tracemalloc.start()
-        with pytest.raises(ValueError, match="no index of images"):
+        with pytest.raises(ValueError, match="no image index"):
             read_index(path)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -704,11 +704,11 @@ def test_what_is_wrong_with_rates_is_said(lesions, given, message):
 
 def test_rates_need_labels(lesions):
     X, y = lesions
-    with pytest.raises(ValueError, match="Rates need labels"):
+    with pytest.raises(ValueError, match="Retrieval rates require labels"):
         retrieval_rates(ImageRetriever("euclidean"), X)
     with pytest.raises(ValueError, match="'lone' has one image only"):
         retrieval_rates(ImageRetriever(), X, np.array([*y[:-1], "lone"]))
-    with pytest.raises(ValueError, match="k=3 is not among the sizes"):
+    with pytest.raises(ValueError, match="k=3 is not one of ks"):
         retrieval_rates(ImageRetriever("euclidean"), X, y, ks=[1]).at(3)
 
 
@@ -799,7 +799,7 @@ def test_the_sheet_reads_files_and_large_images(folder):
 
 def test_what_is_wrong_with_a_sheet_is_said():
     hits = RetrievalHits(np.zeros((2, 1), int), np.zeros((2, 1)))
-    with pytest.raises(ValueError, match="3 queries, but results of 2"):
+    with pytest.raises(ValueError, match="3 queries, but results for 2"):
         contact_sheet([plain(0)] * 3, hits, [plain(1)])
     with pytest.raises(ValueError, match="give the images of the index"):
         contact_sheet([plain(0)] * 2, hits)

@@ -187,7 +187,7 @@ def test_wrong_parameters_of_a_trajectory(parameters, message):
 
 
 def test_wrong_input_of_a_trajectory():
-    with pytest.raises(ValueError, match="All positions are the same"):
+    with pytest.raises(ValueError, match="All positions are equal"):
         Trajectory().fit(np.ones((5, 2)))
     trajectory = Trajectory().fit(knot(20))
     for start, message in [(0, "start=0"), (20, "start=20"), (np.zeros((3, 6)), "two positions")]:
@@ -353,7 +353,7 @@ def test_a_failed_fit_loses_nothing(waves, texture):
         (np.zeros((3, 4, 4)), "has 3 frames, but at least 4"),
         (np.full((9, 4, 4), np.nan), "NaN"),
         (np.full((9, 4, 4), "a"), "must be numbers"),
-        (np.tile(np.arange(16).reshape(4, 4), (9, 1, 1)), "All frames are the same"),
+        (np.tile(np.arange(16).reshape(4, 4), (9, 1, 1)), "All frames are equal"),
     ],
 )
 def test_wrong_videos(model, frames, message):
@@ -490,7 +490,7 @@ def test_damaged_files_are_said(tmp_path):
     write_video(tmp_path / "whole.avi", frames)
     stream = (tmp_path / "whole.avi").read_bytes()
     (tmp_path / "cut.avi").write_bytes(stream[: len(stream) // 2])
-    with pytest.raises(ValueError, match=r"cut off: only its first \d+ frames can be read") as caught:
+    with pytest.raises(ValueError, match=r"truncated: only its first \d+ frames can be read") as caught:
         read_video(tmp_path / "cut.avi")
     n = int(str(caught.value).rstrip(".").rpartition("=")[2])
     assert 5 < n < 15
@@ -527,7 +527,7 @@ def test_a_few_bytes_cannot_ask_for_many_frames(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "FREE_PIXELS", 0)
     monkeypatch.setattr(files, "PIXELS_PER_BYTE", 10)
     assert size < 100 * 32 * 48 / 10
-    with pytest.raises(ValueError, match=r"asks for more than \d+ frames of 48 x 32 pixels.*max_frames.*shape"):
+    with pytest.raises(ValueError, match=r"claims more than \d+ frames of 48 x 32 pixels.*max_frames.*shape"):
         read_video(tmp_path / "still.mp4")
     assert read_video(tmp_path / "still.mp4", max_frames=10).shape == (10, 32, 48, 3)
     assert read_video(tmp_path / "still.mp4", shape=(4, 6)).shape == (100, 4, 6, 3)

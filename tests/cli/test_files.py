@@ -105,7 +105,7 @@ CASES = {
     "one row": Case("width,class\n1,a\n", "There is no column to learn from in 1 sample", 1),
     "one row per class": Case("width,class\n1,a\n2,b\n", "Column 'class' has one row of each class", 1),
     "one row of a class": Case("width,class\n1,a\n2,a\n4,b\n", "Not validated: without the rows of a fold", n_rows=3),
-    "header only": Case("width,class\n", "has names of columns, but no rows.", 1),
+    "header only": Case("width,class\n", "has column names, but no rows.", 1),
     "empty": Case("", "is empty.", 1),
     "blank": Case("\n\n  \n", "is empty.", 1),
     "duplicate columns": Case(
@@ -113,19 +113,22 @@ CASES = {
     ),
     "target that is missing": Case(rows_of(), "There is no column 'ill'; columns are 'width', 'kind', 'class'.", 1,
         command=("classify", "--target", "ill", *FAST)),
-    "target not given": Case(rows_of(), "name the column of classes: --target NAME", 2, command=("classify", *FAST)),
+    "target not given": Case(
+        rows_of(), "name the column that contains the classes: --target NAME", 2, command=("classify", *FAST)
+    ),
     "target with one class": Case(
-        text_of().replace(",b\n", ",a\n"), "Column 'class' has one class only, 'a'; to tell classes apart takes two", 1
+        text_of().replace(",b\n", ",a\n"), "Column 'class' has one class only, 'a'; at least two classes are needed", 1
     ),
     "target without values": Case(
-        frame_of().assign(**{"class": None}).to_csv(index=False), "Column 'class' has no values, so that there is no", 1
+        frame_of().assign(**{"class": None}).to_csv(index=False), "Column 'class' has no values, so there is no", 1
     ),
     "target of numbers": Case(
-        text_of(price=np.linspace(0, 9, 40) ** 2), "Column 'price' has 40 different values in 40 rows; classes must", 1,
+        text_of(price=np.linspace(0, 9, 40) ** 2), "Column 'price' has 40 different values in 40 rows; each class", 1,
         command=("classify", "--target", "price", *FAST),
     ),
     "target of many numbers": Case(
-        text_of(2000, price=np.arange(2000) // 5), "Column 'price' has 400 different values in 2,000 rows; classes", 1,
+        text_of(2000, price=np.arange(2000) // 5),
+        "Column 'price' has 400 different values in 2,000 rows; each class", 1,
         command=("classify", "--target", "price", *FAST),
     ),
     "target of some numbers": Case(
@@ -133,7 +136,8 @@ CASES = {
         n_rows=210, command=("classify", "--target", "price", *FAST),
     ),
     "target with gaps": Case(
-        text_of().replace(",a\n", ",\n", 3), "3 rows without a class are not learned from, but predicted.", n_rows=40
+        text_of().replace(",a\n", ",\n", 3), "3 rows without a class are not used for training, but predicted.",
+        n_rows=40,
     ),
     "dates": Case(
         text_of(seen=pd.date_range("2020-01-01", periods=40), born=[f"{i % 28 + 1}.3.19{50 + i}" for i in range(40)]),
@@ -141,7 +145,7 @@ CASES = {
     ),
     "identifiers": Case(
         text_of(patient=[f"P{i:03}" for i in range(40)], number=np.arange(40) + 7, case_id=(np.arange(40) * 37) % 997),
-        "left out, counts the rows", kinds=dict.fromkeys(["patient", "number", "case_id"], "identifier"),
+        "left out, numbers the rows", kinds=dict.fromkeys(["patient", "number", "case_id"], "identifier"),
     ),
     "constant and empty columns": Case(
         text_of(site="Ulm", nothing=None), "left out, always Ulm", kinds={"site": "constant", "nothing": "empty"}
@@ -152,27 +156,28 @@ CASES = {
     ),
     "gaps of many spellings": Case(
         text_of(age=["?", "NA", "", "n/a", "-", *range(20, 55)], dose=["<0.5", *["1.5", "2.5", "3.0"] * 13]),
-        "1 such as <0.5 taken as missing", kinds={"age": "number", "dose": "number"},
+        "1 such as <0.5 treated as missing", kinds={"age": "number", "dose": "number"},
     ),
     "infinite numbers": Case(
-        text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite taken as missing",
+        text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite treated as missing",
         kinds={"ratio": "number"},
     ),
     "huge numbers": Case(
-        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' holds numbers too large to be scaled, up to 6e+300;", 1
+        text_of(mass=np.arange(40) % 7 * 1e300),
+        "Column 'mass' contains numbers too large to be scaled, up to 6e+300;", 1,
     ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
     "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
     "short rows": Case(rows_of() + "1.5\n", n_rows=41, kinds={"width": "number"}),
     "open quotation mark": Case(rows_of() + '"1,u,a\n', "a quotation mark is opened and never closed.", 1),
-    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is no text, as it holds bytes", 1),
-    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is no text, as it holds bytes", 1),
+    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is not a text file: it contains bytes", 1),
+    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is not a text file: it contains bytes", 1),
     "markup": Case(
         text_of(**{"<b>[red]": ["<script>alert(1)</script>", "[/]\x1b[31m"] * 20}), kinds={"<b>[red]": "category"}
     ),
-    "Parquet that is none": Case(b"PAR1 but not really", "is no Parquet file that can be read", 1, suffix=".parquet"),
-    "Excel that is none": Case(b"PK\x03\x04 and nothing more", "is no Excel file that can be read", 1, suffix=".xlsx"),
-    "NumPy that is none": Case(b"\x93NUMPY\x01\x00", "is no file of NumPy arrays that can be read", 1, suffix=".npy"),
+    "Parquet that is none": Case(b"PAR1 but not really", "cannot be read as a Parquet file", 1, suffix=".parquet"),
+    "Excel that is none": Case(b"PK\x03\x04 and nothing more", "cannot be read as an Excel file", 1, suffix=".xlsx"),
+    "NumPy that is none": Case(b"\x93NUMPY\x01\x00", "cannot be read as a file of NumPy arrays", 1, suffix=".npy"),
 }  # fmt: skip
 
 
@@ -273,10 +278,10 @@ def test_rare_classes_count(tmp_path):
     found = [entry["found"] for entry in report["classes"]]
     assert len(found) == 3
     assert report["validation"]["scores"]["balanced accuracy"] == [pytest.approx(np.mean(found))]
-    assert re.search(rf"balanced accuracy +{100 * np.mean(found):.1f} % +classes", result.output)  # of one, no spread
-    assert (
-        "fewer rows than there are folds, which is 5, so that figures on them say little: 'rare' (2)." in result.output
-    )
+    assert re.search(
+        rf"balanced accuracy +{100 * np.mean(found):.1f} % +mean over classes", result.output
+    )  # of one, no spread
+    assert "fewer rows than the 5 folds, so their scores are unreliable: 'rare' (2)." in result.output
 
 
 @pytest.mark.parametrize("copies", [0, 1, 2, 30])
@@ -296,7 +301,7 @@ def test_copies_are_counted(tmp_path, copies):
 @pytest.mark.parametrize(("left", "says"), [(0, ""), (1, " (and 1 more column)"), (2, " (and 2 more columns)")])
 def test_columns_that_are_not_listed_are_counted(left, says):
     table = relevance_table([{"column": f"x{i}", "share": 0.1} for i in range(10 + left)])
-    assert table.caption == f"What counts for the decision{says}"
+    assert table.caption == f"Relevance of the columns{says}"
 
 
 def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path):
@@ -332,13 +337,11 @@ def test_what_a_new_table_lacks_is_said(patients, tmp_path):
     raw.drop(columns=["mean area", "ward"]).to_csv(tmp_path / "new.csv", index=False)
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert result.exit_code == 1
-    assert (
-        "The table has no columns 'mean area', 'ward', which the model was trained with; it has 'pat" in result.output
-    )
+    assert "The table has no columns 'mean area', 'ward', which the model was trained on; it has 'pat" in result.output
     raw.assign(**{"mean area": "large"}).to_csv(tmp_path / "new.csv", index=False)
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert result.exit_code == 1
-    assert "Column 'mean area' must hold a number in each row, but holds large." in result.output
+    assert "Column 'mean area' must contain a number in each row, but contains large." in result.output
     assert not (tmp_path / "p.csv").exists()
 
 
@@ -349,8 +352,8 @@ def test_what_is_new_in_a_new_table_is_said(patients, tmp_path):
     raw.assign(**{"mean area": None}).to_csv(tmp_path / "new.csv", index=False)
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert result.exit_code == 0, result.output
-    assert "Note: 2 of 200 rows have values that were not seen in training, in 'ward'" in result.output
-    assert "Note: There is no value in 'mean area'" in result.output
+    assert "Note: 2 of 200 rows have values that did not occur in training, in 'ward'" in result.output
+    assert "Note: There are no values in 'mean area'" in result.output
     assert "Note" not in run("predict", folder / "model.skops", data, "-o", tmp_path / "p.csv").output
 
 
@@ -373,7 +376,7 @@ def test_reasons_are_those_of_the_library(patients):
     new = raw[8:9].assign(**changed)
     assert model.predict(new)[0] == told["change"]["class"] != told["class"]
     result = run("explain", folder / "model.skops", data, "--row", 201)
-    assert (result.exit_code, "has 200 rows, and no row 201." in result.output) == (1, True)
+    assert (result.exit_code, "has 200 rows; there is no row 201." in result.output) == (1, True)
 
 
 def test_info(patients):
@@ -424,9 +427,9 @@ def test_nothing_that_is_read_is_overwritten(patients, tmp_path):
         assert result.exit_code == 1
         assert "is read by this command, and would be overwritten" in " ".join(result.output.split())
     assert taken.read_bytes() == data.read_bytes()
-    assert "There is no file or folder" in run("map", tmp_path / "none.csv").output
+    assert "File or folder not found" in run("map", tmp_path / "none.csv").output
     (tmp_path / "file").touch()
-    assert "is a file; give the name of a folder" in run("map", taken, "-o", tmp_path / "file").output
+    assert "is a file; choose an output folder" in run("map", taken, "-o", tmp_path / "file").output
 
 
 def test_interrupt_ends_with_130(patients, tmp_path, monkeypatch):
@@ -484,7 +487,7 @@ def test_views(wine, tmp_path):
     assert result.exit_code == 0, result.output
     written = pd.read_csv(tmp_path / "plain" / "predictions.csv")
     assert written["x"].notna().sum() == 100
-    assert "Learned from 100 of 178 rows, chosen at random" in result.output
+    assert "Trained on 100 of 178 rows, chosen at random" in result.output
     quality = json.loads((tmp_path / "plain" / "report.json").read_text())["quality"]
     view = protolearn.load(tmp_path / "plain" / "model.skops")
     shown = written["x"].notna().to_numpy()
@@ -503,10 +506,10 @@ def test_views(wine, tmp_path):
     model = protolearn.load(tmp_path / "mapped" / "model.skops")
     written = pd.read_csv(tmp_path / "mapped" / "predictions.csv")
     np.testing.assert_allclose(written[["x", "y"]], model.transform(read_table(wine)), atol=1e-6)
-    assert "The mapping is judged by the rows that it was learned from" in result.output
+    assert "The quality of the mapping is measured on its training rows" in result.output
     result = run("view", wine, "--ignore", "target", "-o", tmp_path / "part", "--mapping", "--rows", 78)
     assert result.exit_code == 0, result.output
-    assert "is judged by the rows" not in result.output
+    assert "is measured on its training rows" not in result.output
 
 
 @pytest.fixture(scope="module")
@@ -543,7 +546,7 @@ def test_strings(words, tmp_path, command):
         assert (told["class"], told["rival"]) == ("fruit", "root")
         assert "fruit" in run("explain", tmp_path / "model.skops", words, "--row", 2).output
     else:
-        assert "only classifiers give reasons" in run("explain", tmp_path / "model.skops", words).output
+        assert "only classifiers can explain" in run("explain", tmp_path / "model.skops", words).output
 
 
 def test_texts_in_folders(tmp_path):
@@ -558,11 +561,11 @@ def test_texts_in_folders(tmp_path):
     assert (written["predicted"] == written["target"]).all()
     assert written["name"][0] == "even/1.txt"
     assert "texts: 16 texts\n" in result.output
-    assert "texts are compared by a metric" in run("map", tmp_path / "texts", "-o", tmp_path / "out").output
+    assert "for texts, name a metric" in run("map", tmp_path / "texts", "-o", tmp_path / "out").output
     inside = run("map", tmp_path / "texts", "--metric", "ncd", "-o", tmp_path / "texts" / "out")
-    assert "is in the folder that is read" in inside.output
+    assert "is inside the input folder" in inside.output
     assert (
-        "There is no metric 'edits'; choose"
+        "Unknown metric 'edits'; choose"
         in run("map", tmp_path / "texts", "--metric", "edits", "-o", tmp_path / "o").output
     )
 
@@ -646,8 +649,8 @@ def test_what_does_not_fit_together_is_said(words, wine, tmp_path):
             "classify", wine, "--target", "target", "--model", "rglvq", "-o", folder
         ),
         "A view with a mapping needs a table": run("view", words, "--metric", "edit", "--mapping", "-o", folder),
-        "There is no file or folder": run("predict", tmp_path / "model.skops", wine),
-        "is no model that protolearn": run("info", wine),
+        "File or folder not found": run("predict", tmp_path / "model.skops", wine),
+        "is not a model that protolearn": run("info", wine),
     }
     for sentence, result in said.items():
         assert sentence in result.output
@@ -655,7 +658,7 @@ def test_what_does_not_fit_together_is_said(words, wine, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("a\nb\nc\n")
     result = run("classify", words, "--metric", "edit", "-o", folder)
-    assert "has no classes to learn, which are given by a tab and a class after each string." in result.output
+    assert "contains no classes to learn; give them by a tab and the class after each string." in result.output
 
 
 def test_markup_in_files_is_shown(tmp_path):

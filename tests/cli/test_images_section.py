@@ -47,9 +47,7 @@ def test_table_and_text(section):
     assert [row[0] for row in table.rows] == list(rates)
     for name, *cells in table.rows:
         np.testing.assert_allclose([float(cell.rstrip("%")) for cell in cells], 100 * rates[name].rates, atol=0.0501)
-    ((learned, plain),) = re.findall(
-        r"of 11 results, (\d+)% are of the class of the query then, instead of (\d+)%", text
-    )
+    ((learned, plain),) = re.findall(r"of 11 results, (\d+)% have the class of the query, instead of (\d+)%", text)
     assert abs(float(learned) - 100 * rates["learned metric"].rates[1]) <= 0.501
     assert abs(float(plain) - 100 * rates["colors as they are"].rates[1]) <= 0.501
 
@@ -57,7 +55,7 @@ def test_table_and_text(section):
 def test_textures_in_the_text(section):
     parts, models = section.results["parts"], section.results["models"]
     text = " ".join(section.html().split())
-    (shown,) = re.findall(r"misjudged in (\d+)% of all cases, and patches in color in (\d+)%", text)
+    (shown,) = re.findall(r"misclassified in (\d+)% of all cases, and patches in color in (\d+)%", text)
     wrong = [100 * np.mean(model.predict(parts.X_unseen) != parts.y_unseen) for model in models.values()]
     np.testing.assert_allclose([float(number) for number in shown], wrong, atol=0.501)
     assert not set(parts.sources_train) & set(parts.sources_unseen)

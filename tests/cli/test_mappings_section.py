@@ -28,7 +28,7 @@ def test_sheet(section):
     """The roll is unrolled, and comes back from the plane, as the text says."""
     charting, new = section.results["charting"], section.results["new"]
     text = " ".join(section.html().split())
-    numbers = re.findall(r"from that of the data by ([\d.]+), .* of ([\d.]+), where .* moved by ([\d.]+);", text)
+    numbers = re.findall(r"from that of the data by ([\d.]+), .* of ([\d.]+), where .* have moved by ([\d.]+);", text)
     ((defect, trusted, moved),) = [tuple(map(float, found)) for found in numbers]
     places = charting.transform(new)
     gaps = np.sqrt(np.square(charting.inverse_transform(places) - new).sum(axis=1))

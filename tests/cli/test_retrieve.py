@@ -117,7 +117,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
     assert not index.exists()
     result = run("index", tmp_path / "images", "-o", index, "--skip")
     assert result.exit_code == 0, result.output
-    assert "Left out 2 of " in result.output
+    assert "Skipped 2 of " in result.output
     for name in ("cut.png", "gray.png"):
         assert name in result.output
     assert index.exists()
@@ -138,10 +138,10 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
         (["index", skin / "images", *output, "--metric", "cosine"], "metric='cosine'"),
         (["index", skin / "images", "-o", tmp_path / "none" / "index.npz"], "No such file"),
         (["query", query, "--index", tmp_path / "none.npz", *output], "There is no index"),
-        (["query", query, "--index", tmp_path / "text.npz", *output], "is no index of images"),
-        (["query", query, "--index", query, *output], "is no index of images"),
+        (["query", query, "--index", tmp_path / "text.npz", *output], "is no image index"),
+        (["query", query, "--index", query, *output], "is no image index"),
         (["query", tmp_path / "none.png", *index, *output], "No such file"),
-        (["query", tmp_path / "text.npz", *index, *output], "no image of a known type"),
+        (["query", tmp_path / "text.npz", *index, *output], "not an image of a supported type"),
         (["query", tmp_path / "gray.png", *index, *output], "is gray"),
         (["query", query, "--mask", tmp_path / "none.png", *index, *output], "No such file"),
         (["query", query, "--mask", tmp_path / "black.png", *index, *output], "no inside"),

@@ -116,7 +116,7 @@ def test_what_is_not_ours_is_neither_saved_nor_loaded(tmp_path):
     words = np.array(["a", "bb", "ccc", "dddd", "eeeee", "ffffff"], dtype=object)
     model = RelationalNeuralGas(2, metric=own_distance, random_state=0).fit(words)
     path = tmp_path / "model.skops"
-    with pytest.raises(ValueError, match=r"own_distance.* neither of protolearn"):
+    with pytest.raises(ValueError, match=r"own_distance.* not part of protolearn"):
         protolearn.save(model, path)
     assert not path.exists()
     named = [f"{own_distance.__module__}.own_distance"]
@@ -217,7 +217,7 @@ def test_packed_files_are_refused(iris, tmp_path):
 def test_other_files_are_refused(content, tmp_path):
     path = tmp_path / "model.skops"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="is no model that protolearn"):
+    with pytest.raises(ValueError, match="is not a model that protolearn"):
         protolearn.load(path)
 
 

@@ -327,8 +327,8 @@ def test_what_has_no_graph_is_told(data):
     X, y, _ = data
     scaled = make_pipeline(StandardScaler(), GMLVQ()).fit(X, y)
     for model, message in (
-        (GLVQ(metric=OwnMetric()), "OwnMetric, whose formula is known to Python only"),
-        (KMeans(3, metric=scaled), "has steps of its own. Put these into a pipeline"),
+        (GLVQ(metric=OwnMetric()), "OwnMetric, which has no ONNX formula"),
+        (KMeans(3, metric=scaled), "includes preprocessing steps. Put these into a pipeline"),
         (MappedEmbedding(mapping="free", max_iter=5), "places new samples by a search"),
         (PrototypeClassifier(protolearn.RelationalKMeans(3, metric="euclidean")), "RelationalKMeans cannot be"),
         (make_pipeline(GMLVQ(missing="partial"), GLVQ()), "Fill in missing values first"),
@@ -348,11 +348,11 @@ def test_what_has_no_graph_is_told(data):
 def test_tables_that_do_not_fit_are_told():
     X, y = patients(200, 0)
     pipeline = table_pipeline(GMLVQ()).fit(X, y)
-    with pytest.raises(ValueError, match=r"If it takes columns by their names, give X"):
+    with pytest.raises(ValueError, match=r"If it selects columns by name, give X"):
         to_onnx(pipeline)
-    with pytest.raises(ValueError, match=r"X has the columns \['age'\], but the model was fitted to"):
+    with pytest.raises(ValueError, match=r"X has columns \['age'\], but the model was fitted to"):
         to_onnx(pipeline, X[["age"]])
-    with pytest.raises(ValueError, match="Column 'note' of X holds neither numbers nor strings"):
+    with pytest.raises(ValueError, match="Column 'note' of X contains neither numbers nor strings"):
         to_onnx(pipeline, X.assign(note=np.datetime64("2020-01-01")))
 
 

@@ -335,7 +335,7 @@ def test_mistakes_and_threshold(reader):
     page.locator(".confusion tbody tr").nth(0).locator("td button").nth(1).click()
     expected = (y == model.classes_[0]) & (model.predict(samples) == model.classes_[1])
     assert page.evaluate("Array.from(protolearn.store.selected)") == expected.astype(int).tolist()
-    assert page.inner_text(".mistakes p").startswith(f"0.0 % right of {expected.sum()} samples")
+    assert page.inner_text(".mistakes p").startswith(f"0.0 % correct of {expected.sum()} samples")
     page.evaluate("(s) => protolearn.store.look(s)", int(np.flatnonzero(expected)[0]))
     assert page.locator(".confusion td.here").inner_text() == str(expected.sum())
 
@@ -346,7 +346,7 @@ def test_mistakes_and_threshold(reader):
     answered = said != "none"
     text = page.inner_text(".threshold")
     assert f"{100 * answered.mean():.1f} % of the samples" in text
-    assert f"{100 * (said == y)[answered].mean():.1f} % of these right" in text
+    assert f"{100 * (said == y)[answered].mean():.1f} % of these correctly" in text
     page.click("text=Select those without an answer")
     assert page.evaluate("Array.from(protolearn.store.selected)") == (~answered).astype(int).tolist()
     check_answers(
@@ -385,7 +385,7 @@ SPECIAL = {
         X,
         Y,
     ),
-    "changed here as the classifier sees": (
+    "changed here in the input columns": (
         make_pipeline(FunctionTransformer(np.log, np.exp, feature_names_out="one-to-one"), GLVQ(random_state=0)), X, Y,
     ),
     "missing": (GMLVQ(missing="partial", max_iter=10, random_state=0), missing(), Y),
@@ -420,7 +420,7 @@ def test_all_kinds_of_classifiers_have_a_page(name, visit, tmp_path):
     assert page.evaluate("protolearn.doc.desk.model.computes") == (name in SPECIAL)
     page.wait_for_function("protolearn.store.focus >= 0")
     if name in STORED:
-        assert "in a way that this page does not compute" in page.inner_text("#sample")
+        assert "This page cannot compute the distances" in page.inner_text("#sample")
         return
     nearest = "protolearn.doc.desk.model.codes[protolearn.doc.desk.now.winner]"
     before = page.evaluate(nearest)
@@ -471,5 +471,5 @@ def test_other_ways_are_not_affine(way):
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), LogisticRegression(max_iter=10_000)])
 def test_other_classifiers_are_refused(model):
     model.fit(*IRIS)
-    with pytest.raises(ValueError, match="has no page; of classifiers, give a fitted one of protolearn"):
+    with pytest.raises(ValueError, match="has no page; give a fitted classifier of protolearn"):
         classifier_part(model, model, *IRIS)

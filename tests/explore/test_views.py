@@ -49,9 +49,9 @@ def test_a_mapping_places_samples_it_has_not_seen():
 
 
 def test_a_view_without_a_map_needs_its_own_samples():
-    with pytest.raises(ValueError, match="has placed 178 samples and cannot place others, but X has 10"):
+    with pytest.raises(ValueError, match="has embedded 178 samples and has no out-of-sample extension, but X has 10"):
         part(shown(Z[:, :2]), Z[:10])
-    with pytest.raises(ValueError, match="Positions of BaseEstimator hold NaN"):
+    with pytest.raises(ValueError, match="Positions of BaseEstimator contain NaN"):
         part(shown(np.full((178, 2), np.nan)), Z)
 
 
@@ -205,7 +205,8 @@ def test_a_reader_explores_wine(visit, wine, tmp_path):
         NearestNeighbors(n_neighbors=10).fit(space).kneighbors(return_distance=False) for space in (Z, positions)
     )
     kept = len(set(in_data[20]) & set(in_view[20]))
-    assert f"{kept} of its 10 nearest samples in the data are among its 10 nearest here." in page.inner_text("#sample")
+    said = f"{kept} of its 10 nearest samples in the data are among its 10 nearest in the view."
+    assert said in page.inner_text("#sample")
     assert page.locator("#sample .chips button").count() == 10
 
     # a lasso around points: exactly those inside
@@ -234,7 +235,7 @@ def test_a_reader_explores_wine(visit, wine, tmp_path):
     shown_at = page.inner_text("#place .place").removeprefix("Placed at ").replace("−", "-").split(", ")
     np.testing.assert_allclose(np.array(shown_at, float), wine.transform(typed)[0], rtol=1e-4)
     page.fill("#feature-0", "")
-    assert page.inner_text("#place .place") == "Every feature needs a number."
+    assert page.inner_text("#place .place") == "Enter a number for every feature."
 
     # colors: classes first, then quality, then features, in groups
     groups = page.eval_on_selector_all(".choices optgroup", "(all) => all.map((one) => one.label)")

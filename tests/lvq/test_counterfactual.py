@@ -342,7 +342,7 @@ def test_features_by_name_and_tables():
     assert nothing.proven[0]
     assert nothing.distances[0] == np.inf
     assert nothing.table() == "setosa. There is no allowed change to class virginica."
-    assert model.counterfactual(sample, "setosa").table() == "setosa, as was asked for, without a change."
+    assert model.counterfactual(sample, "setosa").table() == "setosa, the requested class, without any change."
     only = model.counterfactual(sample, increasing=width, sparse=True)
     assert np.array_equal(only.samples[0, :2], sample.to_numpy()[0, :2])
 
@@ -350,14 +350,14 @@ def test_features_by_name_and_tables():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"fixed": ["petal"]}, "fixed has 'petal', which is no feature. There are 4 features: x0, x1, x2, x3"),
-        ({"bounds": {4: (0, 1)}}, "bounds has 4, which is no feature"),
+        ({"fixed": ["petal"]}, "fixed contains 'petal', which is not a feature. There are 4 features: x0, x1, x2, x3"),
+        ({"bounds": {4: (0, 1)}}, "bounds contains 4, which is not a feature"),
         ({"bounds": {0: (9, 1)}}, "the lower one is above the upper one"),
         ({"bounds": {0: 3}}, "expected two numbers, None for no bound"),
         ({"bounds": {0: (0, 1)}}, "Sample 0 has x0=5.1, outside its bounds 0 to 1"),
         ({"integers": [0]}, "Sample 0 has x0=5.1, but x0 is one of the integers"),
         ({"groups": [[0, 1]]}, "Sample 0 has .* in the group x0, x1; one must be 1 and the others 0"),
-        ({"groups": [[0, 1], [1, 2]]}, "one of the groups only"),
+        ({"groups": [[0, 1], [1, 2]]}, "only once in groups"),
         ({"increasing": [1], "decreasing": [1]}, "x1 is both increasing and decreasing"),
         ({"margin": 1.0}, "margin=1.0 must be a number in"),
         ({"length": "l7"}, "length='l7' must be one of 'metric', 'euclidean'"),

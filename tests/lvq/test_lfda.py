@@ -173,9 +173,9 @@ def test_refuses_bad_parameters(parameters, message):
 def test_refuses_samples_without_scatter():
     with pytest.raises(ValueError, match="1 class only"):
         LFDA().fit(X, np.zeros(len(X)))
-    with pytest.raises(ValueError, match="no scatter within classes"):
+    with pytest.raises(ValueError, match="within-class scatter is zero"):
         LFDA().fit(np.repeat(np.eye(3), 10, axis=0), np.repeat([0, 1, 2], 10))
-    with pytest.raises(ValueError, match="no scatter within classes"):
+    with pytest.raises(ValueError, match="within-class scatter is zero"):
         LFDA().fit(X[:5], np.arange(5))
 
 

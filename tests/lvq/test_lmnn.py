@@ -386,7 +386,7 @@ def test_reports_progress(verbose, n_lines, capsys):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 50}, "n_neighbors=50 needs 51 samples or more of each class, but class 0 has 50"),
+        ({"n_neighbors": 50}, "n_neighbors=50 needs at least 51 samples per class, but class 0 has 50"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be an integer"),
         ({"n_components": 5}, r"n_components=5 must be an integer in \[1, 4\]"),
         ({"push": 0.0}, r"push=0.0 must be a number in \(0, 1\]"),

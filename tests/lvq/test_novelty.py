@@ -100,7 +100,7 @@ def test_messages(wine):
     X, y = wine
     plain = GMLVQ(max_iter=2).fit(X, y)
     assert not hasattr(plain, "score_samples")
-    with pytest.raises(ValueError, match=r"fitted without contamination and has no acceptance radii"):
+    with pytest.raises(ValueError, match=r"fitted without contamination, so it has no acceptance radii"):
         plain.set_params(contamination=0.1).predict(X)
     with pytest.raises(ValueError, match="contamination=1 must be a number"):
         GMLVQ(contamination=1).fit(X, y)

@@ -144,9 +144,9 @@ def test_prototypes_behind_a_step_without_an_inverse(patients):
     assert "Step 'nmf' (NMF) of the pipeline mixes columns in a way that is not affine" in table.note
     assert table.note in str(table)
     assert list(table.feature_names) == ["nmf__nmf0", "nmf__nmf1"]
-    with pytest.warns(UserWarning, match="These are the columns that GRLVQ sees"):
+    with pytest.warns(UserWarning, match="The values are in the input columns of GRLVQ"):
         assert np.array_equal(prototypes_in_units(pipeline), pipeline[-1].prototypes_)
-    with pytest.warns(UserWarning, match="The answer is in the columns that GRLVQ sees"):
+    with pytest.warns(UserWarning, match="The result is in the input columns of GRLVQ"):
         found = counterfactual(pipeline, X[:3], fixed=["nmf__nmf1"])
     assert list(found.feature_names) == ["nmf__nmf0", "nmf__nmf1"]
     assert (found.changes[:, 1] == 0).all()

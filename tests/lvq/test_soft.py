@@ -254,9 +254,9 @@ def test_one_prototype_and_euclidean_distances_make_linear_borders(iris):
         ({"width": 0.0}, "width=0.0"),
         ({"width": "wide"}, "width='wide'"),
         ({"metric": "cosine"}, "metric='cosine'"),
-        ({"localization": "class"}, "localization='class' needs relevances"),
+        ({"localization": "class"}, "localization='class' requires learned relevances"),
         ({"n_components": 9, "metric": "matrix"}, "n_components=9"),
-        ({"metric_init": "random"}, "metric_init='random' is where a matrix starts"),
+        ({"metric_init": "random"}, "metric_init='random' applies to matrices only"),
     ],
     ids=str,
 )

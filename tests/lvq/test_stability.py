@@ -69,7 +69,7 @@ def test_curve_of_two_classes():
     trapezoids = np.trapezoid(found.true_positive_rates, found.false_positive_rates)
     assert_allclose(trapezoids, found.auc, atol=0.02)
     assert found.omegas == ()
-    with pytest.raises(ValueError, match="has learned no matrix"):
+    with pytest.raises(ValueError, match="learns no matrix"):
         found.mean_relevance_matrix()
 
 
@@ -185,7 +185,7 @@ def test_names_of_columns_that_steps_have_made(wine):
     assert found.feature_names.tolist() == ["number__alcohol", "kind__kind_a", "kind__kind_b"]
     X.loc[0, "kind"] = "c"  # in the training part of two splits only
     steps.set_params(kind=OneHotEncoder(handle_unknown="ignore"))
-    with pytest.raises(ValueError, match="other features in some splits"):
+    with pytest.raises(ValueError, match="differ between splits"):
         relevance_stability(make_pipeline(steps, GRLVQ(**FEW)), X, y, cv=3)
 
 

@@ -302,7 +302,7 @@ def test_no_category_is_exchanged_for_none():
         ([Normalizer()], "Step 'normalizer' of the pipeline has no inverse_transform"),
         ([FunctionTransformer(np.exp)], "has no inverse_func"),
         ([SimpleImputer(add_indicator=True)], "Step 'simpleimputer' adds or drops columns"),
-        ([StandardScaler(), OneHotEncoder(sparse_output=False)], "encodes what an earlier step has changed"),
+        ([StandardScaler(), OneHotEncoder(sparse_output=False)], "encodes the output of an earlier step"),
     ],
 )
 def test_steps_without_units(steps, message, iris):
@@ -313,7 +313,7 @@ def test_steps_without_units(steps, message, iris):
     pipeline = make_pipeline(*steps, GMLVQ(max_iter=2)).fit(samples, y)
     with pytest.raises(ValueError, match=message):
         table_of(pipeline)
-    with pytest.warns(UserWarning, match=f"{message}.*The answer is in the columns that GMLVQ sees"):
+    with pytest.warns(UserWarning, match=f"{message}.*The result is in the input columns of GMLVQ"):
         explanation = explain(pipeline, samples[:5])
     plain = pipeline[-1].explain(pipeline[:-1].transform(samples[:5]))
     assert np.array_equal(explanation.contributions, plain.contributions)
@@ -324,11 +324,11 @@ def test_steps_without_units(steps, message, iris):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"increasing": ["smoker"]}, "increasing has smoker, which is a category"),
-        ({"bounds": {"smoker": ["pipe"]}}, "bounds of smoker have 'pipe', which is none of its categories"),
+        ({"increasing": ["smoker"]}, "increasing has smoker, which is categorical"),
+        ({"bounds": {"smoker": ["pipe"]}}, "bounds of smoker have 'pipe', which is not one of its categories"),
         ({"bounds": {"smoker": ["former"]}}, "which its bounds .* exclude"),
-        ({"fixed": ["sex"]}, "fixed has 'sex', which is no feature. There are 6 features: ward, age"),
-        ({"groups": [["code", "age"]]}, "does not reach the classifier"),
+        ({"fixed": ["sex"]}, "fixed contains 'sex', which is not a feature. There are 6 features: ward, age"),
+        ({"groups": [["code", "age"]]}, "the classifier does not use"),
     ],
 )
 def test_requests_that_make_no_sense(asked, message):

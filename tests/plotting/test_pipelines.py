@@ -196,7 +196,7 @@ def test_an_explanation_of_a_pipeline_has_its_features(classifier, table):
 
 def test_a_step_that_cannot_be_undone_is_named(iris):
     pipeline = make_pipeline(Normalizer(), KMeans(3, random_state=0)).fit(iris[0])
-    with pytest.warns(UserWarning, match="Step 'normalizer' .*These are the columns that KMeans sees"):
+    with pytest.warns(UserWarning, match="Step 'normalizer' .*The values are in the input columns of KMeans"):
         ax = plotting.plot_prototypes(pipeline, iris[0])
     assert np.allclose(ax.collections[-1].get_offsets(), pipeline[-1].prototypes_[:, :2])
     assert np.abs(ax.collections[0].get_offsets()).max() < 1.0
@@ -312,5 +312,5 @@ def test_maps_of_dissimilarities_in_pipelines(iris):
     assert plotting.plot_hits(som, iris[0]).collections[0].get_array().sum() == 150
     with pytest.raises(ValueError, match="knows only their dissimilarities"):
         plotting.plot_component_planes(som)
-    with pytest.raises(ValueError, match="knows them by dissimilarities only"):
+    with pytest.raises(ValueError, match="represents prototypes by dissimilarities only"):
         prototype_table(som)

@@ -135,7 +135,7 @@ def test_binary_tables(tmp_path, suffix):
     assert pd.to_datetime(found["day"]).tolist() == days.tolist()
     assert found["yes"].tolist() == [True, False, True]
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ValueError, match="that can be read"):
+    with pytest.raises(ValueError, match="cannot be read as"):
         read_table(path)
 
 
@@ -162,7 +162,11 @@ def test_arrays(tmp_path):
     both = read_table(tmp_path / "both.npz")
     assert both["y"].tolist() == y.tolist()
     np.testing.assert_array_equal(both.drop(columns="y"), X)
-    for name, message in [("other.npz", "call one of them 'X'"), ("objects.npy", "can be read"), ("line.npy", "shape")]:
+    for name, message in [
+        ("other.npz", "name one of them 'X'"),
+        ("objects.npy", "cannot be read"),
+        ("line.npy", "shape"),
+    ]:
         with pytest.raises(ValueError, match=message):
             read_table(tmp_path / name)
 
@@ -209,7 +213,7 @@ def test_strings(tmp_path):
     path.write_text("a b\nc d\n")
     assert read_strings(path).labels is None
     path.write_text(" \n")
-    with pytest.raises(ValueError, match="has no strings: write one in each line"):
+    with pytest.raises(ValueError, match="contains no strings; write one string per line"):
         read_strings(path)
 
 
@@ -221,7 +225,7 @@ def test_distances_with_gaps_are_refused(tmp_path):
     path.write_text("a,b,c\n0,1,x\n1,0,x\n")
     assert read_distances(path).names == ["x", "x"]
     path.write_text("a,b,c,d\n0,1,x,y\n1,0,x,y\n")
-    with pytest.raises(ValueError, match="holds texts where distances are expected"):
+    with pytest.raises(ValueError, match="contains texts where distances are expected"):
         read_distances(path)
 
 

@@ -1,4 +1,4 @@
-"""Prototypes at work: pictures compressed, digits and textures classified, videos continued, images found."""
+"""Applications: image compression, digit and texture classification, video synthesis and image retrieval."""
 
 from protolearn.applications.color import (
     COLOR_SPACES,

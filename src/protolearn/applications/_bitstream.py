@@ -1,4 +1,4 @@
-"""Streams of compressed pictures: digits packed into bits, a header that is checked, a checksum over everything."""
+"""Bit streams of compressed images, with a validated header and a checksum."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_PER_BIT = 1000  # decisions that the entropy coder can put into a bit, as i
 
 @dataclass(frozen=True)
 class Header:
-    """What a decoder must know before it can read the rest.
+    """Header of a stream: everything that the decoder needs to read the rest.
 
     ``coefficient_bits`` is 0 if the stream is entropy coded; ``checksum`` is that of the codebook, which tells whether
     a codebook that is not in the stream is the right one.
@@ -83,7 +83,7 @@ class Header:
 
     @property
     def least_size(self) -> int:
-        """Bytes that a stream of so many pixels has at least, lest a few bytes ask for all memory."""
+        """Minimum size in bytes of a stream with this many pixels, so that a short stream cannot request all memory."""
         return -(-(self.shape[0] * self.shape[1] - FREE_PIXELS) // PIXELS_PER_BYTE)
 
     @property
@@ -146,15 +146,17 @@ def seal(data: bytes, least_size: int = 0) -> bytes:
 def unseal(stream: bytes) -> tuple[Header, bytes]:
     """Return the header and the body of a stream that is complete and undamaged."""
     if not isinstance(stream, bytes | bytearray | memoryview):
-        raise ValueError(f"A stream is of type bytes, not {type(stream).__name__}.")
+        raise ValueError(f"A stream must be of type bytes, not {type(stream).__name__}.")
     stream = bytes(stream)
     if stream[: len(MAGIC)] != MAGIC:
-        raise ValueError(f"Not a compressed picture of protolearn: it starts with {stream[:4]!r}, not with {MAGIC!r}.")
+        raise ValueError(f"Not a compressed image of protolearn: it starts with {stream[:4]!r}, not with {MAGIC!r}.")
     if stream[4:5] not in (b"", bytes([VERSION])):
-        raise ValueError(f"The stream has version {stream[4]}, but only version {VERSION} is known: update protolearn.")
+        raise ValueError(
+            f"The stream has version {stream[4]}, but this release reads only version {VERSION}; update protolearn."
+        )
     data, checksum = stream[: -CHECKSUM.size], stream[-CHECKSUM.size :]
     if len(data) < FIELDS.size or CHECKSUM.unpack(checksum)[0] != zlib.crc32(data):
-        raise ValueError("The stream is damaged or cut off: its checksum is wrong. Copy or compress the picture again.")
+        raise ValueError("The stream is damaged or cut off: its checksum is wrong. Copy or compress the image again.")
     header = Header.from_bytes(data)
     if not header.allows(len(stream)):
         raise ValueError(f"The stream has {len(stream)} bytes, which does not fit its header ({header}).")
@@ -242,7 +244,9 @@ def range_decode(data: bytes, header: Header) -> Bands:
         levels = np.concatenate([levels[len(levels) - known :], np.zeros((new, k), np.int64)])
         transcode(indices, levels, known, columns, header.index_bits, coder, stream, True)
         if indices.max() >= header.n_prototypes:
-            raise ValueError("The stream names a prototype that it does not have; it was not written by protolearn.")
+            raise ValueError(
+                "The stream refers to a prototype that it does not contain; it was not written by protolearn."
+            )
         yield indices[known:], levels[known:]
         known = columns  # the row above is the context of the next
 

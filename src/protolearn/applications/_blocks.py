@@ -1,7 +1,7 @@
-"""Pictures as blocks, and the quantized local principal components that stand for them.
+"""Images as blocks, and their representation by quantized local principal components.
 
 A block of unit i is decoded as ``c_i + sum_j v_j D_ij / 128`` from 8-bit centers ``c``, 8-bit directions ``D`` and
-fixed-point coefficients ``v``, in integers only: a stream gives the same picture on every machine.
+fixed-point coefficients ``v``, in integers only: a stream gives the same image on every machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGEST_LEVEL = 2**16 - 1
 
 
 def grid_shape(shape: tuple[int, ...], size: int) -> tuple[int, int]:
-    """Return how many blocks a picture has downwards and across.
+    """Return how many blocks an image has downwards and across.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def grid_shape(shape: tuple[int, ...], size: int) -> tuple[int, int]:
 
 
 def cut_blocks(image: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Cut a picture (h, w) or (h, w, c) into rows (n_blocks, size * size * c); its edges are repeated if need be.
+    """Cut an image (h, w) or (h, w, c) into rows (n_blocks, size * size * c); its edges are repeated if need be.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def cut_blocks(image: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
 
 
 def join_blocks(blocks: Array, shape: tuple[int, ...], size: int) -> Array:
-    """Undo `cut_blocks` for a picture of this shape.
+    """Undo `cut_blocks` for an image of this shape.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A picture of what a search has found: each query with its results beside it."""
+"""Contact sheet of an image search: each query with its results."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ def contact_sheet(
     inches: float = 1.1,
     dpi: int = 120,
 ) -> bytes:
-    """Draw queries and what was found for them, as PNG: in each row a query, then its results, the nearest first.
+    """Draw queries and their search results as a PNG image: each row shows a query and its results, nearest first.
 
     Parameters
     ----------
     queries : sequence
         Images of the queries, arrays or paths of files, one for each row of ``hits``.
     hits : Hits
-        What was found, as `ImageRetriever.retrieve` returns it.
+        Search results, as returned by `ImageRetriever.retrieve`.
     images : sequence, optional
-        Images of the index, arrays or paths; by default the files that ``hits`` names.
+        Images of the index, arrays or paths; by default the files listed in ``hits``.
     labels : array-like of shape (n_queries,), optional
-        Labels of the queries. Results of the same label have a green frame and a tick.
+        Labels of the queries. Results with the label of their query get a green frame and a tick.
     inches : float, default=1.1
-        Height or width of each picture, whichever is larger.
+        Size of the longer side of each image, in inches.
     dpi : int, default=120
-        Pixels for each inch.
+        Resolution in pixels per inch.
 
     Returns
     -------
     bytes
-        The picture, to be written to a file.
+        The PNG image, to be written to a file.
 
     Examples
     --------
@@ -76,7 +76,9 @@ def contact_sheet(
     n_queries, k = hits.indices.shape
     wanted = _checked_labels(labels, n_queries)
     if len(queries) != n_queries:
-        raise ValueError(f"There are {len(queries)} queries, but results of {n_queries}; give the image of each.")
+        raise ValueError(
+            f"There are {len(queries)} queries, but results for {n_queries}; give one image for each query."
+        )
     found = _found(hits, images)
 
     pixels = int(2 * inches * dpi)  # twice as fine as they are shown
@@ -110,7 +112,7 @@ def _found(hits: RetrievalHits, images: Sequence[Any] | Array | None) -> list[li
     if images is not None:
         return [[images[i] for i in row] for row in hits.indices]
     if hits.paths is None:
-        raise ValueError("The results come from no files; give the images of the index.")
+        raise ValueError("The results have no file paths; give the images of the index.")
     return hits.paths
 
 
@@ -131,7 +133,7 @@ def _pixels(image: Any, most: int) -> Array:
 
 
 def _size(pixels: Array) -> tuple[float, float]:
-    """Return the height and width of a picture in its square."""
+    """Return the height and width of an image in its square."""
     height, width = pixels.shape[:2]
     return SIDE * height / max(height, width), SIDE * width / max(height, width)
 
@@ -152,7 +154,7 @@ def _draw(
     size: float,
     weight: str = "normal",
 ) -> None:
-    """Draw one picture in its column, with a frame around it and words of a size in points below."""
+    """Draw one image in its column, with a frame around it and words of a size in points below."""
     from matplotlib.patches import Rectangle
 
     height, width = _size(pixels)

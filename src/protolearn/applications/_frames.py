@@ -1,4 +1,4 @@
-"""Frames of a video as vectors: their principal components, which are pictures, and how much frames differ."""
+"""Frames of a video as vectors: principal components (eigenimages) and errors between frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEGLIGIBLE = 1e-10  # variance of a component relative to the largest, below whi
 
 @dataclass(frozen=True)
 class Eigenimages:
-    """The mean of frames and their principal components, all of which are pictures.
+    """Mean and principal components of frames, in the form of images.
 
     Parameters
     ----------
@@ -77,22 +77,22 @@ class Eigenimages:
 
 
 def frame_errors(frames: ArrayLike, originals: ArrayLike, *, nearest: bool = False) -> Floats:
-    """Mean absolute difference of the pixels of each frame from those of an original frame.
+    """Return the mean absolute pixel difference of each frame from an original frame.
 
     Parameters
     ----------
     frames : array-like of shape (n, height, width) or (n, height, width, 3)
-        Frames that were made.
+        Synthesized or reconstructed frames.
     originals : array-like of shape (m, height, width) or (m, height, width, 3)
-        Frames to compare with.
+        Original frames.
     nearest : bool, default=False
-        Compare each frame with the original that is most like it, rather than with that of the same time. A texture
-        that has gone out of step with the original is far from it in time, but may still look right.
+        Whether to compare each frame with the most similar original instead of the one at the same time. A synthetic
+        texture that is out of phase with the original has a large error at the same time but may still look right.
 
     Returns
     -------
     errors : ndarray of shape (n,)
-        Mean absolute difference of each frame, in units of pixel values.
+        Mean absolute pixel difference of each frame, in units of pixel values.
 
     Examples
     --------
@@ -124,9 +124,9 @@ def check_frames(frames: ArrayLike, least: int = 4) -> Array:
             f"A video has the shape (frames, height, width) or (frames, height, width, 3), not {given.shape}."
         )
     if given.dtype.kind not in "uif":
-        raise ValueError(f"Pixels must be numbers, not of type {given.dtype}.")
+        raise ValueError(f"Pixels must be numbers, not values of type {given.dtype}.")
     if not np.isfinite(given).all():
-        raise ValueError("The video contains NaN or infinity; leave such frames out.")
+        raise ValueError("The video contains NaN or infinity; remove these frames.")
     if len(given) < least:
         raise ValueError(f"The video has {len(given)} frames, but at least {least} are needed.")
     return given

@@ -1,4 +1,4 @@
-"""The linear maps that a learned metric consists of: views of several at once, and how to read them."""
+"""Linear maps of a learned metric: combined projections, and their interpretation."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def canonical_maps(metric: LearnedMetric) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class Recommendation:
-    """Which features a learned metric heeds, and in which combinations; printed, it is a table.
+    """Features, and combinations of features, that a learned metric uses; printed as a table.
 
     Attributes
     ----------
     transform : ndarray of shape (M, n_features) or (s, M, n_features)
-        The matrix of the metric in canonical form: each row is a new feature, a weighted sum of the original ones in
-        units of their spread, the weightiest first. There are several if prototypes have metrics of their own.
+        Matrix of the metric in canonical form. Each row is a new feature, a weighted sum of the standardized original
+        features, in descending order of weight. There are several matrices if prototypes have local metrics.
     feature_names : ndarray of shape (n_features,)
         Names of the features.
     names : ndarray of shape (s,) or None
-        The class of each matrix, if there are several.
+        Class of each matrix, if there are several.
 
     See Also
     --------
-    ImageRetriever.recommendation : Makes it.
+    ImageRetriever.recommendation : Returns the recommendation of a fitted retriever.
 
     Examples
     --------

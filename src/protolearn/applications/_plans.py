@@ -1,4 +1,4 @@
-"""How to spend a given number of bits on a picture: what codebook, how many coefficients, how fine."""
+"""Allocation of a given number of bits to codebook, coefficients and their resolution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANY = 8  # bits of a coefficient where there is none, or where its step is sough
 
 
 class Plan(NamedTuple):
-    """What a codebook and the coefficients are made of."""
+    """Sizes of a codebook, and resolution of the coefficients."""
 
     block_size: int
     n_prototypes: int
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
 
 
 def candidate_plans(method: str, entropy: bool, shapes: Sequence[tuple[int, ...]], allowed: float) -> Iterator[Plan]:
-    """Yield plans worth comparing for pictures of these shapes, whose streams may take so many bytes together.
+    """Yield plans worth comparing for images of these shapes, whose streams may take so many bytes together.
 
     At a fixed rate each uses the bytes up. What an entropy coder makes of a plan, only a trial can tell.
 

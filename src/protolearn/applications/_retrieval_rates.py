@@ -1,4 +1,4 @@
-"""How many of the images that a search returns are of the class of the query, by cross-validation.
+"""Correct retrieval rates of image search, estimated by cross-validation.
 
 Arrays: r (n_starts, n, n_ks), the share of right results of start i, query j and number k of results.
 """
@@ -31,29 +31,29 @@ SEEDS = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RetrievalRates(Printed):
-    """Correct retrieval rates of a metric, with their errors; made by `retrieval_rates`. Printed, they are a table.
+    """Correct retrieval rates of a metric with their errors, as returned by `retrieval_rates`; printed as a table.
 
     Attributes
     ----------
     ks : ndarray of shape (n_ks,)
-        Numbers of results.
+        Numbers k of results.
     rates : ndarray of shape (n_ks,)
-        Mean share of results that have the label of the query.
+        Mean fraction of the first k results that have the label of the query.
     sigma_init : ndarray of shape (n_ks,) or None
-        Standard deviation of the mean share over the starts; None of one start.
+        Standard deviation of the mean rate over the random starts; None for a single start.
     eps_data : ndarray of shape (n_ks,)
-        Standard error of the mean over the queries.
+        Standard error of the mean rate over the queries.
     start_rates : ndarray of shape (n_starts, n_ks)
-        Mean share of each start.
+        Mean rate of each random start.
     query_rates : ndarray of shape (n_queries, n_ks)
-        Mean share of each query, over the starts.
+        Mean rate of each query over the random starts.
     transforms : ndarray of shape (n_starts, n_folds, M, N) or (n_starts, n_folds, s, M, N), or None
-        The matrix of every run in canonical form, or several if prototypes have their own; None if nothing was learned,
-        or something else than matrices of this library.
+        Matrix of every run in canonical form, or several matrices if prototypes have local ones. None if no metric was
+        learned, or if it does not consist of matrices of this library.
     feature_names : ndarray of shape (N,)
         Names of the features.
     names : ndarray of shape (s,) or None
-        The class of each matrix, if there are several.
+        Class of each matrix, if there are several.
 
     Examples
     --------
@@ -83,18 +83,18 @@ class RetrievalRates(Printed):
 
     @property
     def transform_deviation(self) -> Floats | None:
-        """Standard deviation of the entries of `mean_transform` over the starts; None of one start."""
+        """Standard deviation of the entries of `mean_transform` over the random starts; None for a single start."""
         if self.transforms is None or len(self.transforms) == 1:
             return None
         return self._aligned().mean(axis=1).std(axis=0, ddof=1)
 
     @property
     def recommendation(self) -> Recommendation | None:
-        """The canonical matrix of the mean metric of all runs, as `ImageRetriever.recommendation` gives that of one."""
+        """Recommendation from the mean metric of all runs, see `ImageRetriever.recommendation`."""
         return None if self.transforms is None else Recommendation(self._shared(), self.feature_names, self.names)
 
     def at(self, k: int) -> float:
-        """Return the rate of k results.
+        """Return the rate for k results.
 
         Parameters
         ----------
@@ -104,10 +104,10 @@ class RetrievalRates(Printed):
         Returns
         -------
         float
-            The rate.
+            Mean fraction of the first k results that have the label of the query.
         """
         if k not in self.ks:
-            raise ValueError(f"k={k!r} is not among the sizes ks={self.ks.tolist()}.")
+            raise ValueError(f"k={k!r} is not one of ks={self.ks.tolist()}.")
         return float(self.rates[self.ks == k][0])
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class RetrievalRates(Printed):
         Returns
         -------
         frame : DataFrame
-            A row for each number of results ``k``: the rate and, where they are known, its errors.
+            A row for each number of results ``k`` with the rate and, where available, its errors.
         """
         pd = import_pandas()
         columns = {"rate": self.rates, "sigma_init": self.sigma_init, "eps_data": self.eps_data}
@@ -162,13 +162,13 @@ def retrieval_rates(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> RetrievalRates:
-    r"""Estimate by cross-validation how many of the first k results have the label of the query.
+    r"""Estimate the correct retrieval rate of a retriever by cross-validation.
 
-    Images are divided into folds, with about the same shares of each label. For each fold and each of several random
-    starts i a metric is learned from the other folds. Each image j of the fold is then a query, and its neighbors
-    are sought among all other images by that metric, which has not seen the query. With :math:`r_j^i` the share of
-    the k nearest images that have the label of the query, :math:`\bar r^i` and :math:`\bar r_j` its means over the n
-    images and over the m starts, and r its mean over both,
+    The rate is the fraction of the first k results that have the label of the query. Images are divided into stratified
+    folds. For each fold and each of several random starts i, a metric is learned from the other folds. Each image j of
+    the fold is then used as a query, and its neighbors are searched among all other images in that metric. Let
+    :math:`r_j^i` be the fraction of the k nearest images that have the label of the query, :math:`\bar r^i` and
+    :math:`\bar r_j` its means over the n images and over the m starts, and r its mean over both. The errors are
 
     .. math:: \sigma_{init} = \Big(\frac{1}{m - 1} \sum_i (\bar r^i - r)^2\Big)^{1/2}, \quad
               \epsilon_{data} = \Big(\frac{1}{n - 1} \sum_j (\bar r_j - r)^2\Big)^{1/2} n^{-1/2}.
@@ -176,34 +176,35 @@ def retrieval_rates(
     Parameters
     ----------
     retriever : ImageRetriever
-        The retriever to judge; it is cloned, and need not be fitted.
+        Retriever to evaluate. It is cloned and need not be fitted.
     X : path, sequence of images, or array-like of shape (n, n_features)
-        Images or features, as for ``fit`` of the retriever. Features of images are computed once, without labels.
+        Images or features, as for ``fit`` of the retriever. Features of images are computed once and without labels.
     y : array-like of shape (n,), optional
-        Labels; not for a folder.
+        Labels of the images. Must be omitted for a folder, whose sub-folders are the labels.
     ks : iterable of int, default=range(1, 26)
-        Numbers of results.
+        Numbers k of results for which rates are computed.
     n_folds : int, default=10
-        Number of folds.
+        Number of cross-validation folds.
     n_starts : int, default=10
-        Number of random starts; one is made if the metric is Euclidean. Metrics that always start at the same place, as
-        "liram" and "lmnn" do, differ by nothing.
+        Number of random starts. The Euclidean metric needs only one. Metrics with a deterministic initialization, such
+        as ``"liram"`` and ``"lmnn"``, give the same result for every start.
     scale_over : {"train", "all"}, default="train"
-        Whether features are scaled by the mean and variance in the folds that the metric is learned from, or in all
-        images, as in the original publication.
+        Samples whose mean and variance scale the features: the training folds, or all images, as in the original
+        publication.
     random_state : int, RandomState instance or None, default=None
-        Determines folds and starts; every parameter of the retriever that is called ``random_state`` is set.
+        Determines the folds and the random starts. Every parameter ``random_state`` of the retriever and its parts is
+        set.
     n_jobs : int, optional
-        Number of processes; None means one.
+        Number of parallel processes; None means one.
 
     Returns
     -------
     RetrievalRates
-        Rates, their errors, and what was learned.
+        Rates, their errors, and the learned matrices.
 
     See Also
     --------
-    protolearn.plotting.plot_retrieval_rates : A picture of rates.
+    protolearn.plotting.plot_retrieval_rates : Plots the rates.
 
     References
     ----------
@@ -271,12 +272,12 @@ def checked_sizes(ks: Iterable[int]) -> list[int]:
 
 def _check_class_sizes(labels: Array | None) -> None:
     if labels is None:
-        raise ValueError("Rates need labels: give y, or a folder with a sub-folder for each class.")
+        raise ValueError("Retrieval rates require labels; give y, or a folder with a sub-folder for each class.")
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"Class {classes.tolist()[counts.argmin()]!r} has one image only, which cannot be query and result; leave "
-            "it out."
+            f"Class {classes.tolist()[counts.argmin()]!r} has one image only, which cannot be query and result; remove "
+            "it."
         )
 
 

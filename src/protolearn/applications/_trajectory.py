@@ -1,4 +1,4 @@
-"""A sequence of positions continued at will: new curves that move as the sequence does, and stay near it."""
+"""Continuation of a sequence of positions: new curves that move like the sequence and stay near it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOISE = 0.05  # length of the noise, relative to a step
 
 
 class Successors(NamedTuple):
-    """Where a trajectory may go: positions (m, d), the frames of the sequence that they follow, and probabilities."""
+    """Possible next positions (m, d) of a trajectory, the frames that they follow, and probabilities."""
 
     positions: Floats
     frames: Integers
@@ -31,42 +31,44 @@ class Successors(NamedTuple):
 
 
 class Trajectory(Estimator):
-    r"""Traversal of a sequence of positions: a curve that goes on as its neighbors in the sequence did.
+    r"""Traversal of a sequence of positions by random curves that move like their neighbors in the sequence.
 
     From the last two positions :math:`g(t-1), g(t)`, each of the K nearest positions :math:`z(i)` of the sequence
     proposes its own step, J times with noise :math:`v_j`,
 
     .. math:: g^{ij} = z(i+1) + (1 - \beta) (g(t) - z(i)) + v_j ,
 
-    and the next position is drawn from these with probabilities proportional to
+    and the next position is drawn from these proposals with probabilities proportional to
 
     .. math:: e^{-\|g(t) - z(i)\|^2 / \sigma_1^2} \; e^{\alpha (\cos \angle(z(i) - z(i-1),\, g(t) - g(t-1)) - 1)} \;
         \sum_l e^{-\|g^{ij} - z(l)\|^2 / 2 h^2} .
 
-    Near neighbors count most, those that move in the same direction, and steps that stay where the sequence has been.
+    The three factors prefer near neighbors, neighbors that move in the same direction, and steps that stay near the
+    sequence.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number K of neighbors that propose a step. With one neighbor and no noise, the sequence itself is replayed.
+        Number K of neighbors that propose a step. With one neighbor and no noise, the curve replays the sequence.
     n_candidates : int, default=10
         Number J of noisy versions of each step.
     neighbor_range : float or "auto", default="auto"
-        Range :math:`\sigma_1` within which neighbors count; ``"auto"`` is the median distance to the K-th neighbor.
+        Range :math:`\sigma_1` of the weights of neighbors; ``"auto"`` is the median distance to the K-th neighbor.
     smoothness : float, default=5.0
         Preference :math:`\alpha` for neighbors that move in the direction of the curve.
     noise : float or "auto", default="auto"
-        Standard deviation :math:`\sigma_2` of the noise in each coordinate; ``"auto"`` makes noise a twentieth as long
-        as a step of the sequence.
+        Standard deviation :math:`\sigma_2` of the noise in each coordinate; with ``"auto"`` the length of the noise is
+        a twentieth of a step of the sequence.
     window : float or "auto", default="auto"
         Width h of the density that keeps the curve near the sequence; ``"auto"`` is the median length of a step.
     pull : float, default=0.5
-        Part :math:`\beta` of the distance to a neighbor that is made up for with each step. With 0, as in the
-        references, the curve takes steps of the sequence without coming nearer to it: in many dimensions it then drifts
-        away by several steps.
+        Fraction :math:`\beta` of the distance to a neighbor that each step corrects. With 0, as in the references, the
+        curve copies steps of the sequence without approaching it; in many dimensions it then drifts away by several
+        steps.
     periodic : bool, default=False
-        Whether the first position follows the last. If not, the last one goes on as the position most like it in the
-        first half of the sequence, by place and direction, so that curves do not end up where the sequence does.
+        Whether the first position follows the last. If not, the last position continues like the position in the first
+        half of the sequence that is most similar in place and direction, so curves do not stop at the end of the
+        sequence.
 
     Attributes
     ----------
@@ -75,13 +77,13 @@ class Trajectory(Estimator):
     neighbor_range_, noise_, window_ : float
         The values used.
     after_last_ : int
-        The frame that follows the last.
+        Frame that follows the last one.
     n_features_in_ : int
         Number of coordinates of a position.
 
     See Also
     --------
-    DynamicTexture : New videos by way of a trajectory.
+    DynamicTexture : Synthesizes new videos with a trajectory.
 
     References
     ----------
@@ -135,12 +137,12 @@ class Trajectory(Estimator):
 
     @nothing_lost
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Read the sequence.
+        """Store the sequence and determine the automatic parameters.
 
         Parameters
         ----------
         X : array-like of shape (n_frames, n_components)
-            Positions in the order of time.
+            Positions in temporal order.
         y : None
             Ignored.
 
@@ -154,7 +156,7 @@ class Trajectory(Estimator):
         k = min(self.n_neighbors, len(z) - 1)
         lengths = np.linalg.norm(np.diff(z, axis=0), axis=1)
         if not lengths.any():
-            raise ValueError("All positions are the same, so there is no step to take; give positions that differ.")
+            raise ValueError("All positions are equal, so the sequence has no steps; give positions that differ.")
         step = float(np.median(lengths[lengths > 0]))
         to_neighbors = np.sort(cdist(z, z), axis=1)[:, k]
         self.positions_ = z
@@ -172,25 +174,24 @@ class Trajectory(Estimator):
     def sample(
         self, n_steps: int, start: int | ArrayLike | None = None, random_state: Any = None
     ) -> tuple[Floats, Integers]:
-        """Draw a curve.
+        """Draw a random curve.
 
         Parameters
         ----------
         n_steps : int
             Number of positions.
         start : int or array-like of shape (2, n_components), optional
-            Where the curve comes from: the number of a frame, counted from 0, or any two positions. By default it comes
-            from the first two frames, as with 1.
+            Start of the curve: the number of a frame, counted from 0, or any two positions. By default the curve
+            continues the first two frames, which is the same as 1.
         random_state : int, RandomState instance or None, default=None
-            Makes the curve repeatable.
+            Seed for reproducible curves.
 
         Returns
         -------
         positions : ndarray of shape (n_steps, n_components)
-            The curve after its start.
+            Positions of the curve after its start.
         frames : ndarray of shape (n_steps,)
-            The frame of the sequence that each position stands for: the one that follows the neighbor whose step was
-            taken.
+            Frame of the sequence that corresponds to each position: the successor of the neighbor whose step was taken.
         """
         check_is_fitted(self)
         previous, current = self._start(start)
@@ -204,19 +205,19 @@ class Trajectory(Estimator):
         return positions, frames
 
     def successors(self, previous: Floats, current: Floats, random_state: Any = None) -> Successors:
-        """Return where a curve may go from two positions, and how likely.
+        """Return the possible next positions of a curve, and their probabilities.
 
         Parameters
         ----------
         previous, current : ndarray of shape (n_components,)
-            The last two positions.
+            Last two positions of the curve.
         random_state : int, RandomState instance or None, default=None
-            Makes the noise repeatable.
+            Seed for reproducible noise.
 
         Returns
         -------
         successors : Successors
-            Positions (n_neighbors * n_candidates, n_components), the frames that they stand for, and probabilities.
+            Positions (n_neighbors * n_candidates, n_components), the corresponding frames, and probabilities.
         """
         check_is_fitted(self)
         z = self.positions_
@@ -243,7 +244,7 @@ class Trajectory(Estimator):
         positions: Floats = check_array(start, dtype=np.float64)
         if positions.shape != (2, z.shape[1]):
             raise ValueError(
-                f"start has the shape {positions.shape}, but must be a frame's number or two positions, "
+                f"start has shape {positions.shape}; expected the number of a frame, or two positions of shape "
                 f"(2, {z.shape[1]})."
             )
         return positions

@@ -1,4 +1,4 @@
-"""Colors of images: eight color spaces, and the mean colors of regions as features, inside and outside of a mask."""
+"""Colors of images: eight color spaces, and mean colors inside and outside a mask as features."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     ========  ==========  =======================================================================================
     space     channels    meaning
     ========  ==========  =======================================================================================
-    "rgb"     R, G, B     red, green, blue as they are, in [0, 1]
+    "rgb"     R, G, B     red, green, blue, in [0, 1]
     "nrgb"    r, g, b     their shares :math:`(R, G, B) / (R + G + B)`; black is (1/3, 1/3, 1/3)
     "tsl"     T, S, L     tint in [0, 1), which is cyclic; saturation; lightness
     "xyz"     X, Y, Z     CIE 1931
@@ -51,27 +51,27 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     "ycrcb"   Y, Cr, Cb   ITU-R BT.601: luma in [16, 235], red and blue differences in [16, 240]
     ========  ==========  =======================================================================================
 
-    White is D65, seen by the observer of two degrees. With :math:`r' = r - 1/3` and :math:`g' = g - 1/3`,
+    The white point is D65 with the 2-degree observer. With :math:`r' = r - 1/3` and :math:`g' = g - 1/3`,
 
     .. math:: S = \sqrt{\tfrac95 (r'^2 + g'^2)}, \quad 2 \pi T = \arctan_2(g', -r'), \quad
               L = 0.299 R + 0.587 G + 0.114 B.
 
-    This is the usual tint, except for colors of :math:`g' = 0`: these have the value of those next to them, while
-    0 is usual. Hue and tint of gray are 0.
+    This is the usual tint except for colors with :math:`g' = 0`. Here their tint is the limit of neighboring colors,
+    while the usual definition sets it to 0. Hue and tint of gray are 0.
 
-    All but "rgb", "nrgb" and "tsl" need scikit-image, which comes with ``pip install 'protolearn[images]'``.
+    All spaces but "rgb", "nrgb" and "tsl" need scikit-image (``pip install 'protolearn[images]'``).
 
     Parameters
     ----------
     rgb : array-like of shape (..., 3)
-        Red, green and blue; of type uint8, or floats in [0, 1].
+        Red, green and blue, of type uint8 or floats in [0, 1].
     space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}
-        The color space.
+        Target color space.
 
     Returns
     -------
     converted : ndarray of shape (..., 3)
-        The channels in the order of the table.
+        Channels in the order of the table.
 
     References
     ----------
@@ -90,41 +90,42 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
 
 
 class RegionColors(TransformerMixin, Estimator):
-    r"""Describe images by the mean colors of two regions: outside and inside of a mask.
+    r"""Transformer that describes images by their mean colors outside and inside a mask.
 
-    Of an image of skin, say, the colors of healthy skin and of the lesion, six numbers. There is nothing to fit.
+    For an image of a skin lesion, for instance, these are the mean colors of healthy skin and of the lesion, six
+    numbers. The transformer is stateless.
 
-    A cyclic channel, the hue of Lch or the tint of TSL, has no mean of its own: of colors on both sides of red, it
-    would be green. So hues are averaged as points :math:`(\cos h, \sin h)` on a circle, with gray, which has no hue, at
-    its center.
+    A cyclic channel (the hue of Lch or the tint of TSL) has no arithmetic mean: the mean hue of two shades of red could
+    be green. Hues are therefore averaged as points :math:`(\cos h, \sin h)` on a circle, with gray, which has no hue,
+    at its center.
 
     Parameters
     ----------
     space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}, default="lab"
-        The color space, see `convert_color`.
+        Color space, see `convert_color`.
     regions : {"mask", "center", "whole"}, default="mask"
-        "mask" needs a mask for each image. "center" takes an ellipse in the middle, half as high and half as wide as
-        the image, as the inside of images without a mask. "whole" uses no masks: features are mean and standard
-        deviation of each channel in the whole image.
+        Regions of an image. ``"mask"`` requires a mask for each image. ``"center"`` uses a central ellipse, half as
+        high and half as wide as the image, as the inside of images without a mask. ``"whole"`` uses no masks: features
+        are the mean and the standard deviation of each channel over the whole image.
     difference : bool, default=False
-        Whether features are the differences inside minus outside, as `ColorDifference` makes them.
+        Whether features are the differences inside minus outside, see `ColorDifference`.
     average : {"converted", "rgb"}, default="converted"
-        Convert all pixels to ``space``, and take the mean there; or take the mean of red, green and blue, and convert
-        that, which is faster, and much the same for regions of one color. Deviations are always those of converted
-        pixels.
+        Where colors are averaged. ``"converted"`` converts all pixels to ``space`` and averages there. ``"rgb"``
+        averages red, green and blue and converts the mean, which is faster and gives similar results for regions of
+        uniform color. Standard deviations are always computed from converted pixels.
     cyclic : {"sincos", "raw"}, default="sincos"
-        A cyclic channel as two features, cosine and sine; or as one, the angle of the mean point on the circle, whose
-        ends are far apart though they are the same color. The deviation of the angle is that of the points from their
-        mean, which is the same if hues differ little.
+        Representation of a cyclic channel. ``"sincos"`` uses two features, cosine and sine. ``"raw"`` uses one feature,
+        the angle of the mean point on the circle, whose two ends are far apart although they are the same color. The
+        standard deviation of the angle is that of the points from their mean, which agrees if hues differ little.
 
     See Also
     --------
-    ColorDifference : Differences of such features.
-    read_image_folder : Images and masks from files.
+    ColorDifference : Differences of the features of two regions.
+    read_image_folder : Reads images and masks from files.
 
     Notes
     -----
-    Take differences before features are scaled to unit variance: the channels of both regions have the same unit, but
+    Compute differences before scaling features to unit variance: the channels of both regions have the same unit, but
     not the same variance.
 
     References
@@ -170,7 +171,7 @@ class RegionColors(TransformerMixin, Estimator):
         self.cyclic = cyclic
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Check the parameters; there is nothing to learn.
+        """Validate the parameters; the transformer is stateless.
 
         Parameters
         ----------
@@ -188,19 +189,19 @@ class RegionColors(TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return the colors of images.
+        """Return the color features of images.
 
         Parameters
         ----------
         X : sequence of images or of tuples (image, mask), or array or data frame of shape (n, 6)
-            Images have shape (height, width, 3), and may be of different sizes; they are of type uint8, or floats in
-            [0, 1]. Masks have shape (height, width), and are inside where they are not 0. Of a table of six columns,
-            each row is the red, green and blue of the outside, then of the inside, which are converted.
+            Images of shape (height, width, 3), possibly of different sizes, of type uint8 or floats in [0, 1]. Masks
+            have shape (height, width) and are nonzero inside. Each row of a table with six columns contains red, green
+            and blue of the outside, then of the inside, which are converted.
 
         Returns
         -------
         features : ndarray of shape (n, n_features)
-            First those of the outside, then those of the inside; or means, then deviations.
+            Features of the outside, then of the inside; or means, then standard deviations.
         """
         self._check_parameters()
         if getattr(X, "ndim", None) == 2:
@@ -210,7 +211,7 @@ class RegionColors(TransformerMixin, Estimator):
         return _halves_subtracted(features) if self.difference else features
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return what the features are.
+        """Return the names of the features.
 
         Parameters
         ----------
@@ -220,7 +221,7 @@ class RegionColors(TransformerMixin, Estimator):
         Returns
         -------
         names : ndarray of str
-            Such as "inside L", "inside cos h", "mean L" or "inside L - outside L".
+            Names such as "inside L", "inside cos h", "mean L" or "inside L - outside L".
         """
         self._check_parameters()
         parts = ("mean", "std") if self.regions == "whole" else ("outside", "inside")
@@ -243,7 +244,7 @@ class RegionColors(TransformerMixin, Estimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.difference and self.regions == "whole":
-            raise ValueError("difference=True needs two regions; use it with regions='mask' or 'center'.")
+            raise ValueError("difference=True requires two regions; use regions='mask' or 'center'.")
 
     def _of_table(self, table: Array) -> Floats:
         if table.shape[1] != 6 or self.regions == "whole":
@@ -267,7 +268,7 @@ class RegionColors(TransformerMixin, Estimator):
             pixels = image.reshape(-1, 3)
             return np.concatenate([self._mean(pixels), self._deviation(pixels)])
         if mask is None and self.regions == "mask":
-            raise ValueError("There is no mask; give tuples (image, mask), or use regions='center' or 'whole'.")
+            raise ValueError("The image has no mask; give tuples (image, mask), or use regions='center' or 'whole'.")
         inside = central_ellipse(*image.shape[:2]) if mask is None else check_mask(mask, image.shape)
         return np.concatenate([self._mean(image[~inside]), self._mean(image[inside])])
 
@@ -292,11 +293,12 @@ class RegionColors(TransformerMixin, Estimator):
 
 
 class ColorDifference(TransformerMixin, Estimator):
-    r"""Subtract the features of the outside from those of the inside.
+    r"""Transformer that subtracts the features of the outside from those of the inside.
 
-    With m features of each region, the outside first, a row x becomes :math:`A x`, :math:`A = (-I_m, I_m)`: what a
-    region looks like relative to its surroundings, so that light and complexion matter less. Use it before features
-    are scaled to unit variance: columns of both regions have the same unit, but not the same variance.
+    With m features of each region, the outside first, a row x becomes :math:`A x` with :math:`A = (-I_m, I_m)`. The
+    differences describe a region relative to its surroundings and depend less on illumination and complexion. Apply the
+    transformer before scaling features to unit variance: columns of both regions have the same unit, but not the same
+    variance.
 
     Attributes
     ----------
@@ -307,7 +309,7 @@ class ColorDifference(TransformerMixin, Estimator):
 
     See Also
     --------
-    RegionColors : Colors of two regions.
+    RegionColors : Mean colors of two regions.
 
     References
     ----------
@@ -323,12 +325,12 @@ class ColorDifference(TransformerMixin, Estimator):
 
     @nothing_lost
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check that there are two features of each kind.
+        """Validate that the number of columns is even.
 
         Parameters
         ----------
         X : array-like of shape (n, 2 m)
-            Features of the outside, then those of the inside.
+            Features of the outside, then of the inside.
         y : object, optional
             Ignored.
 
@@ -346,18 +348,18 @@ class ColorDifference(TransformerMixin, Estimator):
         Parameters
         ----------
         X : array-like of shape (n, 2 m)
-            Features of the outside, then those of the inside.
+            Features of the outside, then of the inside.
 
         Returns
         -------
         differences : ndarray of shape (n, m)
-            Inside minus outside.
+            Differences inside minus outside.
         """
         check_is_fitted(self)
         return _halves_subtracted(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return what is subtracted from what.
+        """Return the names of the differences.
 
         Parameters
         ----------
@@ -367,7 +369,7 @@ class ColorDifference(TransformerMixin, Estimator):
         Returns
         -------
         names : ndarray of str
-            Such as "inside L - outside L".
+            Names such as "inside L - outside L".
         """
         check_is_fitted(self)
         return _difference_names(_check_feature_names_in(self, input_features))
@@ -378,12 +380,12 @@ def check_rgb(rgb: ArrayLike) -> Floats:
     values = np.asarray(rgb)
     if values.ndim == 0 or values.shape[-1] != 3:
         raise ValueError(
-            f"Colors have three values, red, green and blue, in their last axis; got shape {values.shape}."
+            f"The last axis of colors must have three values, red, green and blue; got shape {values.shape}."
         )
     if values.dtype == np.uint8:
         return values / 255.0
     if values.dtype.kind != "f":
-        raise ValueError(f"Colors are of type uint8, or floats in [0, 1], not {values.dtype}; convert them first.")
+        raise ValueError(f"Colors must be of type uint8 or floats in [0, 1], not {values.dtype}; convert them first.")
     if not np.isfinite(values).all():
         raise ValueError("Colors contain NaN or infinity; replace or mask those pixels first.")
     if values.size and (values.min() < 0 or values.max() > 1):
@@ -400,7 +402,7 @@ def check_image(image: ArrayLike) -> Array:
     if values.ndim == 2 or values.shape[2:] == (1,):
         raise ValueError(f"The image is gray, of shape {values.shape}, but colors are needed: (height, width, 3).")
     if values.ndim != 3 or values.shape[2] != 3 or values.size == 0:
-        raise ValueError(f"An image has shape (height, width, 3), not {values.shape}; leave out transparency.")
+        raise ValueError(f"An image must have shape (height, width, 3), not {values.shape}; remove the alpha channel.")
     return values
 
 
@@ -532,16 +534,16 @@ SPACES = {
 def _checked_samples(X: Any) -> Any:
     """Require a sequence of images, at least one."""
     if getattr(X, "ndim", 4) == 3:
-        raise ValueError(f"X has shape {X.shape}, which is one image or gray ones; give a list of images in color.")
+        raise ValueError(f"X has shape {X.shape}, which is a single image or gray images; give a list of color images.")
     if len(X) == 0:
-        raise ValueError("X has no images; give at least one.")
+        raise ValueError("X contains no images; give at least one.")
     return X
 
 
 def _check_even(n_features: int) -> None:
     if n_features % 2:
         raise ValueError(
-            f"X has {n_features} feature(s), an odd number; give as many columns of the inside as of the outside."
+            f"X has {n_features} feature(s), an odd number; give as many columns for the inside as for the outside."
         )
 
 

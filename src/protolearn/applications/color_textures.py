@@ -1,4 +1,4 @@
-"""Color textures: the usual way with filters and gray pictures, to compare a learned map of colors with."""
+"""Baseline for color textures: filtered gray images, for comparison with a learned color map."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ GRAY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
 
 
 class GrayPowers(TransformerMixin, Estimator):
-    """Powers of gray patches at each frequency, after a bank of filters.
+    """Transformer from patches to the power of their gray values at each frequency, after a filter bank.
 
-    Colors become gray by fixed weights; what is left of the spectrum behind the filters is squared. Squared Euclidean
-    distances of the powers are those that `protolearn.CIALVQ` has with ``structure="color"`` and the same weights.
+    Colors are converted to gray with fixed weights, and the filtered spectrum is squared. Squared Euclidean distances
+    between the powers equal those of `protolearn.CIALVQ` with ``structure="color"`` and the same weights.
 
     Parameters
     ----------
     weights : sequence of float, default=(0.2989, 0.587, 0.114)
-        Weight of each channel; the default is the usual one of red, green and blue.
+        Weight of each channel; the default is the usual luma of red, green and blue.
     filters : {"gabor", "gaussians"}, array-like of shape (L, height, width) or None, default="gabor"
-        The filters, as for `protolearn.CIALVQ`.
+        Filter bank, as for `protolearn.CIALVQ`.
 
     References
     ----------
@@ -60,7 +60,7 @@ class GrayPowers(TransformerMixin, Estimator):
         self.filters = filters
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Do nothing but check the patches.
+        """Validate the patches; the transformer is stateless.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class GrayPowers(TransformerMixin, Estimator):
         Returns
         -------
         powers : ndarray of shape (n, n_frequencies)
-            Powers at half of the frequencies, which say it all, scaled to keep all distances.
+            Powers at the nonredundant half of the frequencies, scaled to preserve distances.
         """
         weights = np.asarray(self.weights, np.float64)
         patches = _checked(X, len(weights))
@@ -111,7 +111,7 @@ class GrayPowers(TransformerMixin, Estimator):
 def gray_texture_classifier(
     n_neighbors: int = 1, *, weights: ArrayLike = GRAY, filters: str | ArrayLike | None = "gabor"
 ) -> Pipeline:
-    """Make the usual classifier of textures: gray patches, Gabor filters and nearest neighbors.
+    """Return a standard texture classifier: gray patches, Gabor filters and nearest neighbors.
 
     Parameters
     ----------
@@ -120,16 +120,16 @@ def gray_texture_classifier(
     weights : sequence of float, default=(0.2989, 0.587, 0.114)
         Weight of each channel.
     filters : {"gabor", "gaussians"}, array-like of shape (L, height, width) or None, default="gabor"
-        The filters, as for `protolearn.CIALVQ`.
+        Filter bank, as for `protolearn.CIALVQ`.
 
     Returns
     -------
     Pipeline
-        Unfitted, with the steps ``"powers"`` and ``"neighbors"``.
+        Unfitted pipeline with the steps ``"powers"`` and ``"neighbors"``.
 
     See Also
     --------
-    protolearn.CIALVQ : Learns the weights of the colors, and prototypes.
+    protolearn.CIALVQ : Learns color weights and prototypes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compression of pictures: blocks of pixels coded by the nearest of a few prototypes and a few local coordinates."""
+"""Image compression: blocks of pixels are coded by a prototype and a few local coordinates."""
 
 from __future__ import annotations
 
@@ -62,78 +62,78 @@ FEW_TRIALS = 6  # of a step by interpolation, before halves of the interval are 
 
 
 class ImageCompressor(Estimator):
-    r"""Compress pictures with principal components that are local: each kind of block has its own.
+    r"""Image compression with local principal components, which adapt to the kind of block.
 
-    A picture is cut into blocks of ``block_size`` x ``block_size`` pixels, all colors of a block together. A block x
-    is coded by the index of a prototype w, with orthonormal directions V that come with it, and by the coefficients
-    :math:`V (x - w)`; it is decoded as
+    An image is divided into blocks of ``block_size`` x ``block_size`` pixels; a block contains all color channels. A
+    block x is coded by the index of a prototype w with orthonormal directions V, and by the coefficients
+    :math:`V (x - w)`. It is decoded as
 
     .. math:: \hat x = w + V^\top V (x - w).
 
-    Vector quantization (no directions) and global PCA (one prototype) are the two ends of this scale. With n
-    prototypes, k directions, T bits for a coefficient and m pixels in a block, the rate is
-    :math:`(k T + \log_2 n) / m` bits for each pixel, or less with an entropy coder; the codebook takes
-    :math:`(k + 1) n` blocks of 8 bits a value.
+    Vector quantization (no directions) and global PCA (one prototype) are special cases. With n prototypes, k
+    directions, T bits per coefficient and m pixels per block, the rate is :math:`(k T + \log_2 n) / m` bits per pixel,
+    or less with entropy coding. The codebook takes the space of :math:`(k + 1) n` blocks with 8 bits per value.
 
     Parameters
     ----------
     method : {"matrix", "ngpca", "vqpca", "ppca", "pca", "vq"}, default="matrix"
-        What learns the codebook: `MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`; global PCA, which has one
-        prototype; or `NeuralGas`, which has no directions.
+        Method that learns the codebook: `MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`, global PCA (one prototype),
+        or `NeuralGas` (no directions).
     n_prototypes : int, default=16
-        Number of prototypes n; fewer are used if blocks of fewer kinds occur.
+        Number n of prototypes; fewer are used if there are fewer distinct blocks.
     block_size : int, default=4
-        Side of a block in pixels, at most 16.
+        Side length of a block in pixels, at most 16.
     n_components : int, default=4
         Number of directions k of each prototype.
     coefficient_bits : int, default=8
-        Bits T of a coefficient, at most 16: each is rounded to ``2**T`` steps between the smallest and the largest
-        that the picture has for this prototype and direction. If ``entropy`` is true, all coefficients have the same
-        step, a part in ``2**(T - 1)`` of the largest.
+        Number T of bits per coefficient, at most 16. Coefficients are rounded to ``2**T`` steps between their smallest
+        and largest value for this prototype and direction in the image. If ``entropy`` is true, all coefficients have
+        the same step, the largest coefficient divided by ``2**(T - 1)``.
     assignment : {"reconstruction", "metric"}, default="reconstruction"
-        Code a block by the prototype that reconstructs it best (if ``entropy`` is true, at least cost in bits and error
-        together), or by the one that is nearest in the metric of the map.
+        Assignment of blocks to prototypes: ``"reconstruction"`` chooses the prototype that reconstructs the block best
+        (if ``entropy`` is true, the best trade-off between bits and error), ``"metric"`` the nearest prototype in the
+        metric of the map.
     entropy : bool, default=True
-        Whether indices and coefficients are coded by an adaptive arithmetic coder instead of with fixed numbers of
-        bits: files of less than half the size, at the same quality. The rate then depends on the picture.
+        Whether indices and coefficients are coded by an adaptive arithmetic coder instead of fixed numbers of bits.
+        Files of the same quality are less than half as large, and the rate depends on the image.
     bpp : float, optional
-        Bits for each pixel that a file of the training pictures may take, codebook and all. If given, ``block_size``,
-        ``n_prototypes``, ``n_components`` and ``coefficient_bits`` are not used: several choices that meet the rate are
-        tried, and the one with the best picture is taken.
+        Maximum bits per pixel of the training images, including the codebook. If given, ``block_size``,
+        ``n_prototypes``, ``n_components`` and ``coefficient_bits`` are ignored; several combinations that meet the rate
+        are tried, and the one with the best image quality is used.
     max_iter : int, default=20
-        Number of epochs of training.
+        Number of training epochs.
     random_state : int, RandomState instance or None, default=None
-        Makes training repeatable.
+        Seed for reproducible training.
     verbose : int, default=0
-        1 prints what is tried and chosen, 2 also the progress of training.
+        1 prints the combinations that are tried and chosen, 2 also the progress of training.
 
     Attributes
     ----------
     block_size_, n_prototypes_, n_components_, coefficient_bits_ : int
         The values used.
     prototypes_ : ndarray of shape (`n_prototypes_`, n_values)
-        The prototypes, before rounding.
+        Prototypes before rounding.
     components_ : ndarray of shape (`n_prototypes_`, `n_components_`, n_values)
-        Their directions, before rounding.
+        Directions of the prototypes before rounding.
     estimator_ : object or None
-        The fitted map, or the PCA that one prototype comes from; None if every kind of block has a prototype of its
-        own.
+        The fitted map, or the PCA if there is one prototype; None if every distinct block has its own prototype.
     step_ : float
-        Step of all coefficients if ``entropy`` is true, else 0.
+        Quantization step of all coefficients if ``entropy`` is true, otherwise 0.
     bits_per_pixel_ : float
-        Rate of the training pictures, codebook and all.
+        Bits per pixel of the training images, including the codebook.
     n_channels_ : int
-        1 for gray pictures, 3 for color.
+        Number of channels: 1 for gray images, 3 for color.
 
     See Also
     --------
-    decode_image : Decoding without a fitted compressor.
+    decode_image : Decodes a stream without a fitted compressor.
 
     Notes
     -----
-    A stream holds a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only, so
-    a stream gives the same picture everywhere. At most 20 000 blocks, drawn at random, are used for training. Colors
-    are not separated first: principal components of blocks of all colors do that themselves, and better.
+    A stream contains a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only,
+    so a stream gives the same image on every machine. At most 20,000 blocks, drawn at random, are used for training. No
+    color transform is applied first: the principal components of color blocks decorrelate the channels themselves, and
+    better.
 
     References
     ----------
@@ -196,12 +196,12 @@ class ImageCompressor(Estimator):
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the codebook of one picture, or of several.
+        """Learn the codebook from one or several images.
 
         Parameters
         ----------
         X : array of shape (height, width) or (height, width, 3), or list of such arrays
-            Pictures, of type uint8.
+            Images, of type uint8.
         y : None
             Ignored.
 
@@ -213,64 +213,65 @@ class ImageCompressor(Estimator):
         self._check_parameters()
         images = [check_image(image) for image in (X if isinstance(X, list | tuple) else [X])]
         if len({image.shape[2:] for image in images}) != 1:
-            raise ValueError("Training pictures must be all gray or all in color, and there must be at least one.")
+            raise ValueError("Give at least one training image; all images must be gray, or all in color.")
         for plan in [self._given_plan()] if self.bpp is None else self._ranked_plans(images):
             self._train(images, plan, self.max_iter, MOST_BLOCKS)
             if self.bpp is None or self.bits_per_pixel_ <= self.bpp:
                 return self
         raise ValueError(
-            f"bpp={self.bpp} is too little for pictures as small as these, of which the codebook is a large part; "
-            "allow more, or leave bpp out and give block_size, n_prototypes and n_components."
+            f"bpp={self.bpp} is too low for images this small, whose codebook takes a large part of the stream; "
+            "raise bpp, or omit it and set block_size, n_prototypes and n_components."
         )
 
     def encode(self, image: ArrayLike, *, include_codebook: bool = True) -> bytes:
-        """Return a picture as a stream of bytes.
+        """Compress an image to a stream of bytes.
 
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, 3)
-            Picture of type uint8, gray or in color as those of the training, of any size.
+            Image of type uint8 and any size, gray or in color like the training images.
         include_codebook : bool, default=True
-            Whether the stream can be decoded by itself; if not, `decode_image` needs this compressor.
+            Whether the stream contains the codebook and can be decoded by itself. Otherwise `decode_image` needs this
+            compressor.
 
         Returns
         -------
         stream : bytes
-            The compressed picture.
+            The compressed image.
         """
         picture = self._check_image(image)
         return self._write(picture.shape, cut_blocks(picture, self.block_size_), include_codebook)
 
     def decode(self, stream: bytes) -> NDArray[np.uint8]:
-        """Return the picture of a stream, with the codebook of this compressor if the stream has none.
+        """Decode a stream, with the codebook of this compressor if the stream has none.
 
         Parameters
         ----------
         stream : bytes
-            What `encode` returned.
+            Stream returned by `encode`.
 
         Returns
         -------
         image : ndarray of shape (height, width) or (height, width, 3)
-            The picture.
+            The decoded image.
         """
         check_is_fitted(self)
         return decode_image(stream, codebook=self)
 
     def reconstruct(self, image: ArrayLike, *, quantized: bool = True) -> Array:
-        """Return a picture as it looks after compression.
+        """Return an image after compression and decoding.
 
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, 3)
-            Picture of type uint8.
+            Image of type uint8.
         quantized : bool, default=True
-            False leaves codebook, coefficients and pixels unrounded, to see what rounding costs.
+            Whether codebook, coefficients and pixels are rounded. False shows the error without rounding.
 
         Returns
         -------
-        decoded : ndarray of the shape of the picture
-            The picture that the code stands for, of type uint8 if it is quantized, else float64.
+        decoded : ndarray of the shape of the image
+            The decoded image, of type uint8 if quantized and float64 otherwise.
         """
         picture = self._check_image(image)
         blocks = cut_blocks(picture, self.block_size_)
@@ -286,12 +287,12 @@ class ImageCompressor(Estimator):
         return join_blocks(decoded, picture.shape, self.block_size_)
 
     def score(self, image: ArrayLike, y: None = None) -> float:
-        """Return the peak signal-to-noise ratio of a picture after compression.
+        """Return the peak signal-to-noise ratio of an image after compression.
 
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, 3)
-            Picture of type uint8.
+            Image of type uint8.
         y : None
             Ignored.
 
@@ -303,23 +304,23 @@ class ImageCompressor(Estimator):
         return psnr(image, self.reconstruct(image))
 
     def rate(self, *, include_codebook: bool = True) -> float:
-        """Return the bits for each pixel that the training pictures take.
+        """Return the bits per pixel of the training images.
 
         Parameters
         ----------
         include_codebook : bool, default=True
-            Whether the codebook counts.
+            Whether to include the size of the codebook.
 
         Returns
         -------
         rate : float
-            Size of the streams in bits, over the number of pixels.
+            Size of the streams in bits, divided by the number of pixels.
         """
         check_is_fitted(self)
         return self.bits_per_pixel_ - (0.0 if include_codebook else self._codebook_rate)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that samples are pictures, not rows of a table."""
+        """Say that samples are images, not rows of a table."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
@@ -350,7 +351,7 @@ class ImageCompressor(Estimator):
     def _train(
         self, images: list[NDArray[np.uint8]], plan: Plan, max_iter: int, most_blocks: int, step: float = USUAL
     ) -> Self:
-        """Learn a codebook as planned, and find the step of coefficients, from a guess, and the rate of pictures."""
+        """Learn a codebook as planned, and find the step of coefficients, from a guess, and the rate of images."""
         blocks = np.concatenate([cut_blocks(image, plan.block_size) for image in images])
         if plan.n_components > blocks.shape[1]:
             raise ValueError(
@@ -421,8 +422,8 @@ class ImageCompressor(Estimator):
         picture = check_image(image)
         if (picture.shape[2] if picture.ndim == 3 else 1) != self.n_channels_:
             raise ValueError(
-                f"The picture has shape {picture.shape}, but the compressor was fitted to "
-                f"{'gray pictures' if self.n_channels_ == 1 else 'pictures in color'}."
+                f"The image has shape {picture.shape}, but the compressor was fitted to "
+                f"{'gray images' if self.n_channels_ == 1 else 'images in color'}."
             )
         return picture
 
@@ -473,19 +474,19 @@ class ImageCompressor(Estimator):
 
 
 def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
-    """Return the picture of a stream that `ImageCompressor.encode` wrote.
+    """Decode a stream that `ImageCompressor.encode` has written.
 
     Parameters
     ----------
     stream : bytes
-        The compressed picture.
+        The compressed image.
     codebook : ImageCompressor, optional
-        The compressor that wrote the stream, if that is without a codebook.
+        Compressor that wrote the stream; required if the stream contains no codebook.
 
     Returns
     -------
     image : ndarray of shape (height, width) or (height, width, 3)
-        The picture, of type uint8.
+        The image, of type uint8.
 
     Examples
     --------
@@ -547,24 +548,26 @@ def _kinds(blocks: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
 
 
 def count_pixels(images: list[NDArray[np.uint8]]) -> int:
-    """Return the number of pixels of all pictures."""
+    """Return the number of pixels of all images."""
     return sum(image.shape[0] * image.shape[1] for image in images)
 
 
 def check_image(image: ArrayLike) -> NDArray[np.uint8]:
-    """Require a picture with at least one pixel, gray or in color, of type uint8."""
+    """Require an image with at least one pixel, gray or in color, of type uint8."""
     picture = np.asarray(image)
     if picture.dtype != np.uint8:
-        raise ValueError(f"A picture has values from 0 to 255 of type uint8, not {picture.dtype}; convert it first.")
+        raise ValueError(
+            f"An image must have values from 0 to 255 of type uint8, not {picture.dtype}; convert it first."
+        )
     if picture.ndim not in (2, 3) or picture.shape[2:] not in ((), (3,)) or picture.size == 0:
         raise ValueError(
-            f"A picture has shape (height, width) or (height, width, 3), not {picture.shape}; "
-            "leave out transparency, and give several pictures as a list."
+            f"An image must have shape (height, width) or (height, width, 3), not {picture.shape}; "
+            "remove the alpha channel, and give several images as a list."
         )
     if picture.shape[0] * picture.shape[1] > MOST_PIXELS or max(picture.shape) > MOST_SIDE:
         raise ValueError(
-            f"A picture of shape {picture.shape} is too large: at most {MOST_PIXELS:,} pixels, at most {MOST_SIDE:,} "
-            "in a row or column; cut it."
+            f"An image of shape {picture.shape} is too large: at most {MOST_PIXELS:,} pixels, at most {MOST_SIDE:,} "
+            "in a row or column; crop it."
         )
     return picture
 
@@ -572,10 +575,10 @@ def check_image(image: ArrayLike) -> NDArray[np.uint8]:
 def _codebook_of(compressor: ImageCompressor | None, header: Header) -> Codebook:
     if compressor is None:
         raise ValueError(
-            "The stream has no codebook: give the compressor that wrote it, decode_image(stream, codebook=...)."
+            "The stream has no codebook; give the compressor that wrote it: decode_image(stream, codebook=...)."
         )
     check_is_fitted(compressor)
     shape = (header.n_prototypes, header.n_components, header.n_values)
     if compressor._checksum != header.checksum or compressor._codebook.directions.shape != shape:
-        raise ValueError("The stream was written with another codebook than that of this compressor.")
+        raise ValueError("The stream was written with a different codebook; give the compressor that wrote it.")
     return compressor._codebook

@@ -1,4 +1,4 @@
-"""Handwritten digits: a map for each class, whose prototypes know how the digits around them vary."""
+"""Classification of handwritten digits with a map for each class, whose prototypes model local variation."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ __all__ = ["digit_classifier", "digit_pixels"]
 def digit_classifier(
     estimator: Any = None, *, levels: float = 255.0, small: bool = False, random_state: Any = None
 ) -> Pipeline:
-    """Make a classifier of images of digits, or of other small images: a map of shapes for each class.
+    """Return a classifier of digits or other small images, with a map of local principal components for each class.
 
-    Every class is modeled by itself, by prototypes with a few principal directions each: typical images, and the ways
-    in which they vary. An image belongs to the class of the prototype that it differs from in the most common ways.
-    With the default map, fitted to the 60000 training images of MNIST, 1.6 % of the test images are misclassified.
+    Every class is modeled separately by prototypes with a few principal directions each, which represent typical images
+    and their variation. An image is assigned to the class of the nearest prototype, where common variations count less.
+    With the default map, fitted to the 60,000 training images of MNIST, 1.6 % of the test images are misclassified.
 
     Parameters
     ----------
     estimator : map, optional
-        The map of a class; by default matrix neural gas with 20 prototypes of 20 directions, chosen for MNIST. For a
-        few hundred images, give a smaller one.
+        Map of a class; by default matrix neural gas with 20 prototypes of 20 directions, chosen for MNIST. For a few
+        hundred images, use a smaller one.
     levels : float, default=255
         Value of a white pixel.
     small : bool, default=False
-        Shrink images of 28 x 28 pixels to 8 x 8 first: less accurate, and many times faster.
+        Whether to reduce images of 28 x 28 pixels to 8 x 8 first, which is less accurate and many times faster.
     random_state : int, RandomState or None, default=None
         Seed of the default map.
 
     Returns
     -------
     Pipeline
-        Unfitted, with the steps ``"pixels"`` and ``"classifier"``.
+        Unfitted pipeline with the steps ``"pixels"`` and ``"classifier"``.
 
     See Also
     --------
-    protolearn.plotting.plot_codebook : The prototypes as images.
+    protolearn.plotting.plot_codebook : Plots prototypes as images.
 
     References
     ----------
@@ -87,12 +87,12 @@ def digit_pixels(images: ArrayLike, levels: float = 255.0, small: bool = False) 
     levels : float, default=255
         Value of a white pixel.
     small : bool, default=False
-        Shrink images of 28 x 28 pixels to 8 x 8.
+        Whether to reduce images of 28 x 28 pixels to 8 x 8.
 
     Returns
     -------
     ndarray of shape (n, n_pixels)
-        Pixels in single precision.
+        Pixel values between 0 and 1 in single precision.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Images from files: one, or a folder of them with a sub-folder for each class and a mask for each image."""
+"""Reading images from files, and from folders with a sub-folder for each class and masks."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ NAMED = 5  # files that a warning names; all are in ImageFolder.skipped
 
 @dataclass(frozen=True)
 class ImageFolder:
-    """Labeled images of a folder, as `read_image_folder` returns them.
+    """Labeled images of a folder, as returned by `read_image_folder`.
 
     Attributes
     ----------
     images : list of ndarray of shape (height, width, 3), of uint8
-        Red, green and blue.
+        Images with red, green and blue channels.
     labels : ndarray of shape (n_images,), of str
-        The sub-folder of each image. There may be one only, but a metric can only be learned from two or more.
+        Label of each image: the name of its sub-folder. Learning a metric requires at least two labels.
     paths : list of Path
-        The file of each image.
+        File of each image.
     masks : list of (ndarray of shape (height, width), of bool, or None), or None
-        The region of interest of each image, None where there is no mask; None if there are no masks at all.
+        Region of interest of each image, None for images without a mask; None if there are no masks at all.
     skipped : list of tuple (Path, str)
-        Files that were left out, and why.
+        Files that were skipped, with the reasons.
 
     Examples
     --------
@@ -76,31 +76,32 @@ class ImageFolder:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Images with their masks, as `RegionColors` takes them."""
+        """Images with their masks, in the input format of `RegionColors`."""
         return list(zip(self.images, self.masks or [None] * len(self.images)))
 
 
 def read_image(path: FilePath) -> Image:
-    """Read an image in color.
+    """Read a color image.
 
-    Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+    This function needs Pillow (``pip install 'protolearn[images]'``).
 
     Parameters
     ----------
     path : str or path
-        A file of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP; of several frames or pages, the first is read.
+        File of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP. If it has several frames or pages, the first is read.
 
     Returns
     -------
     image : ndarray of shape (height, width, 3), of uint8
-        Red, green and blue, upright as the camera says. What is transparent is laid over white, palettes are replaced
-        by their colors, of 16 bits the upper 8 are kept, and color profiles are not used: colors are taken as sRGB.
+        Red, green and blue, rotated according to the orientation tag of the file. Transparent pixels are composited
+        over white, palettes are expanded, and 16-bit values are reduced to their upper 8 bits. Color profiles are
+        ignored; colors are interpreted as sRGB.
 
     Raises
     ------
     ValueError
-        If the file is damaged, truncated, of another type or too large, or if it is gray, so that it has no colors.
-        Too large are 90 million pixels, and more pixels than bytes can hold: beyond 8 million, 1000 for each byte.
+        If the file is damaged, truncated, gray, of another type or too large. The limits are 90 million pixels and, for
+        images beyond 8 million pixels, 1000 pixels for each byte of the file.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def read_image(path: FilePath) -> Image:
     picture = open_image(path)
     if picture.mode not in COLORED:
         raise ValueError(
-            f"{path} is gray (Pillow's mode {picture.mode}), but red, green and blue are needed; leave it out, or "
+            f"{path} is gray (Pillow's mode {picture.mode}), but a color image is needed; remove it, or "
             "store it in color."
         )
     if picture.has_transparency_data:
@@ -129,21 +130,21 @@ def read_image(path: FilePath) -> Image:
 def read_mask(path: FilePath) -> Mask:
     """Read a mask.
 
-    Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+    This function needs Pillow (``pip install 'protolearn[images]'``).
 
     Parameters
     ----------
     path : str or path
-        An image of two levels, such as black and white, in a file of one of the types of `read_image`.
+        Image with two levels, such as black and white, in a file of one of the types of `read_image`.
 
     Returns
     -------
     mask : ndarray of shape (height, width), of bool
-        Inside: what is brighter than the middle of the darkest and the brightest pixel.
+        True inside the region: pixels brighter than the midpoint between the darkest and the brightest pixel.
 
     See Also
     --------
-    RegionColors : What masks are for.
+    RegionColors : Color features inside and outside a mask.
 
     Examples
     --------
@@ -170,33 +171,33 @@ def read_image_folder(
 ) -> ImageFolder:
     """Read the images of a folder that has a sub-folder for each class.
 
-    Files are taken in the order of their names, those in sub-folders of a class as well. Hidden files and those that
-    are no images by their name are left out. Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+    Files are read in the order of their names, including files in nested folders of a class. Hidden files and files
+    without an image suffix are ignored. This function needs Pillow (``pip install 'protolearn[images]'``).
 
     Parameters
     ----------
     folder : str or path
-        The folder. The names of its sub-folders are the labels.
+        Folder whose sub-folders are named after the labels.
     on_error : {"raise", "skip"}, default="raise"
-        What to do about a file that cannot be used, because it is damaged or gray, say, or because its mask does not
-        fit: raise an error, or leave it out, with one warning that counts such files. Symbolic links are not followed,
-        and count as files that cannot be used.
+        How to handle a file that cannot be used, for example because it is damaged or gray, or because its mask has
+        another size. ``"raise"`` raises an error; ``"skip"`` skips such files and issues one warning with their number.
+        Symbolic links are not followed and count as files that cannot be used.
     masks : {"auto", None}, default="auto"
-        "auto" reads masks where there are any: that of the image ``class/name.jpg`` is ``class/name_mask.png``, or
-        ``masks/class/name.png`` in a folder ``masks`` beside the classes; white is inside. None leaves masks out.
+        ``"auto"`` reads the masks that exist: the mask of the image ``class/name.jpg`` is ``class/name_mask.png``, or
+        ``masks/class/name.png`` in a folder ``masks`` next to the classes. White is inside. None ignores masks.
     max_size : int, optional
-        Largest height or width. Images that are larger are shrunk by a whole factor, together with their masks, as soon
-        as they are read. Mean colors hardly change by that, and thousands of photographs fit into memory.
+        Maximum height and width. Larger images are reduced by an integer factor, together with their masks, as soon as
+        they are read. Mean colors hardly change, and thousands of photographs fit into memory.
 
     Returns
     -------
     ImageFolder
-        Images, labels, paths, masks, and which files were skipped.
+        Images, labels, paths, masks and skipped files.
 
     See Also
     --------
-    read_image : How a file becomes an array.
-    RegionColors : Colors of such images.
+    read_image : Reads a single image.
+    RegionColors : Color features of images.
 
     Examples
     --------
@@ -222,31 +223,31 @@ def read_image_folder(
 def read_each(
     folder: FilePath, use: Callable[[Pair], Any], on_error: str, masks: bool = True, max_size: int | None = None
 ) -> tuple[list[Any], Array, list[Path], list[tuple[Path, str]]]:
-    """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped.
+    """Apply a function to each image and mask of a folder, with one image in memory at a time.
 
     Parameters
     ----------
     folder : str or path
-        A folder that has a sub-folder for each class.
+        Folder that has a sub-folder for each class.
     use : callable
-        Takes an image and its mask, or None, as a pair; what it returns is kept.
+        Function of a pair (image, mask), where the mask may be None. Its results are collected.
     on_error : {"raise", "skip"}
-        What to do about a file that cannot be used, see `read_image_folder`.
+        How to handle a file that cannot be used, see `read_image_folder`.
     masks : bool, default=True
         Whether masks are read.
     max_size : int, optional
-        Largest height or width, see `read_image_folder`.
+        Maximum height and width, see `read_image_folder`.
 
     Returns
     -------
     made : list
-        What ``use`` has returned for each image.
+        Result of ``use`` for each image.
     labels : ndarray of shape (n_images,), of str
-        The sub-folder of each.
+        Label of each image: the name of its sub-folder.
     paths : list of Path
-        The file of each.
+        File of each image.
     skipped : list of tuple (Path, str)
-        Files that were left out, and why.
+        Files that were skipped, with the reasons.
 
     Examples
     --------
@@ -282,21 +283,21 @@ def read_each(
 
 
 def read_pair(path: FilePath, mask: FilePath | None = None) -> Pair:
-    """Return an image and its mask: the given one, or what is called like the image with ``_mask``, or None.
+    """Read an image and its mask: the given one, or the file with the suffix ``_mask``, if it exists.
 
     Parameters
     ----------
     path : str or path
-        An image, as `read_image` takes it.
+        Image file, see `read_image`.
     mask : str or path, optional
-        Its mask, as `read_mask` takes it.
+        Mask file, see `read_mask`.
 
     Returns
     -------
     image : ndarray of shape (height, width, 3), of uint8
         Red, green and blue.
     mask : ndarray of shape (height, width), of bool, or None
-        The region of interest.
+        Region of interest; None if there is no mask.
 
     Examples
     --------
@@ -317,17 +318,17 @@ def read_pair(path: FilePath, mask: FilePath | None = None) -> Pair:
 
 
 def mask_beside(path: FilePath) -> Path | None:
-    """Return the file that is called like an image with ``_mask``, if there is one.
+    """Return the mask file next to an image, named like the image with the suffix ``_mask``, if it exists.
 
     Parameters
     ----------
     path : str or path
-        An image.
+        Image file.
 
     Returns
     -------
     Path or None
-        The mask, of any type of image.
+        Path of the mask, of any image type.
 
     Examples
     --------
@@ -345,12 +346,12 @@ def mask_beside(path: FilePath) -> Path | None:
 
 
 def open_image(path: FilePath) -> Any:
-    """Return a Pillow image with all its pixels, upright; only a few types are read, whatever the file is called.
+    """Open an image file with Pillow, upright and fully loaded; the type is determined by the content.
 
     Parameters
     ----------
     path : str or path
-        A file of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP.
+        File of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP, with any name.
 
     Returns
     -------
@@ -388,21 +389,21 @@ def open_image(path: FilePath) -> Any:
     except PermissionError:
         raise
     except Exception as error:  # decoders raise many kinds, SyntaxError and struct.error among them
-        raise ValueError(f"{path} is damaged, too large, or no image of a known type: {error}") from error
+        raise ValueError(f"{path} is damaged, too large, or not an image of a supported type: {error}") from error
 
 
 def image_candidates(root: FilePath) -> Iterator[Path]:
-    """Yield all that is an image by its name, and links to folders, which are reported rather than followed.
+    """Yield all files with an image suffix, and links to folders, which are reported rather than followed.
 
     Parameters
     ----------
     root : str or path
-        A folder; sub-folders are searched, too, and hidden files are left out.
+        Folder to search, including sub-folders; hidden files are ignored.
 
     Yields
     ------
     Path
-        A file or a link, in no particular order.
+        Path of a file or link, in no particular order.
 
     Examples
     --------
@@ -423,19 +424,19 @@ def image_candidates(root: FilePath) -> Iterator[Path]:
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
-    """Require a mask of an image's height and width that has an inside (not 0) and an outside (0).
+    """Validate that a mask has the size of its image, an inside (not 0) and an outside (0).
 
     Parameters
     ----------
     mask : array-like of shape (height, width)
-        Truth values, or numbers that are not 0 inside.
+        Booleans, or numbers that are nonzero inside.
     shape : tuple of int
-        Shape of the image, of which height and width count.
+        Shape of the image; only height and width are used.
 
     Returns
     -------
     ndarray of shape (height, width), of bool
-        True where it is inside.
+        Mask that is True inside.
 
     Examples
     --------
@@ -450,7 +451,7 @@ def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
     """
     values = np.asarray(mask)
     if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and np.isnan(values).any()):
-        raise ValueError("The mask must be of truth values, or of numbers without NaN; give True where it is inside.")
+        raise ValueError("The mask must contain booleans, or numbers without NaN; use True for the inside.")
     if values.shape != shape[:2]:
         raise ValueError(
             f"The mask has shape {values.shape}, but its image has height and width {shape[:2]}; both must be the same."
@@ -470,7 +471,7 @@ def _labeled_files(root: Path) -> list[tuple[Path, Path | None]]:
     """Return the images of a folder in the order of their names, each with its mask."""
     if not root.is_dir():
         raise ValueError(
-            f"{root} is neither an image file nor a folder; give one that has a sub-folder of images for each class."
+            f"{root} is neither an image file nor a folder; give a folder with a sub-folder of images for each class."
         )
     files = sorted(image_candidates(root))
     by_stem = {path.with_suffix(""): path for path in files}
@@ -482,10 +483,10 @@ def _labeled_files(root: Path) -> list[tuple[Path, Path | None]]:
     beside = {by_stem.get(path.with_name(f"{path.stem}_mask")) for path in files}
     images = [path for path in files if path not in beside and root / "masks" not in path.parents]
     if not images:
-        raise ValueError(f"{root} has no images; give a folder that has a sub-folder of images for each class.")
+        raise ValueError(f"{root} contains no images; give a folder with a sub-folder of images for each class.")
     if all(path.parent == root and not path.is_dir() for path in images):
         raise ValueError(
-            f"{root} has images but no classes, so they have no labels; move those of each class to a sub-folder."
+            f"{root} contains images but no sub-folders, which name the labels; move the images of each class to one."
         )
     return [(path, mask_of(path)) for path in images]
 
@@ -498,9 +499,9 @@ def _image_and_mask(root: Path, path: Path, mask_path: Path | None, max_size: in
     """Read an image of a class and its mask."""
     for one in filter(None, (path, mask_path)):
         if one.is_symlink() or not one.is_file():
-            raise ValueError(f"{one} is a symbolic link or no ordinary file; put the file itself there.")
+            raise ValueError(f"{one} is a symbolic link or not a regular file; replace it by the file itself.")
     if path.parent == root:
-        raise ValueError(f"{path} has no label, since it is in no sub-folder; move it to that of its class.")
+        raise ValueError(f"{path} has no label, because it is not in a sub-folder; move it to that of its class.")
     image = read_image(path)
     small = image if max_size is None else _shrunk(image, max_size)
     if mask_path is None:
@@ -523,7 +524,7 @@ def _shrunk(image: Image, max_size: int) -> Image:
 def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
     reasons = [reason for _, reason in skipped[:NAMED]]
     if len(skipped) > NAMED:
-        reasons.append(f"... and {len(skipped) - NAMED} more, see skipped, or skipped_ of a retriever.")
+        reasons.append(f"... and {len(skipped) - NAMED} more; see skipped, or skipped_ of a retriever.")
     warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=5)
 
 

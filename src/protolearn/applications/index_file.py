@@ -1,4 +1,4 @@
-"""Files of an index of images: plain arrays, which run nothing when they are read."""
+"""Index files of image retrievers: plain arrays, which execute no code when they are read."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Arrays = dict[str, Array]
 
 
 def write_index(path: FilePath, retriever: ImageRetriever) -> None:
-    """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name.
+    """Write an index file of a retriever that was fitted to a folder with `RegionColors` and a metric given by name.
 
     Parameters
     ----------
     path : str or path
-        File to write; an existing one is replaced when the new one is complete.
+        File to write. An existing file is replaced once the new one is complete.
     retriever : ImageRetriever
         The fitted retriever.
 
@@ -63,7 +63,9 @@ def write_index(path: FilePath, retriever: ImageRetriever) -> None:
         or (metric is None or metric.steps is not None)
         or (retriever.paths_ is None or scaler is None)
     ):
-        raise ValueError("An index file holds scaled colors of files, with a metric that LVQ or LMNN has learned.")
+        raise ValueError(
+            "An index file stores scaled colors of image files with a metric that LVQ or LMNN has learned."
+        )
     settings = {name: getattr(retriever, name) for name in ("metric", "n_components", "n_neighbors", "local_map")}
     arrays: dict[str, Any] = {
         "format": FORMAT,
@@ -84,21 +86,21 @@ def write_index(path: FilePath, retriever: ImageRetriever) -> None:
 
 
 def read_index(path: FilePath) -> ImageRetriever:
-    """Return the retriever of a file, ready for queries.
+    """Read a retriever from an index file.
 
     Parameters
     ----------
     path : str or path
-        File that `write_index` has written. Nothing in it is run.
+        File written by `write_index`. Reading it executes no code.
 
     Returns
     -------
     ImageRetriever
-        The retriever.
+        The fitted retriever, ready for queries.
 
     See Also
     --------
-    write_index : Write the file, with an example of both.
+    write_index : Writes the file, with an example of both functions.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def read_index(path: FilePath) -> ImageRetriever:
     ...     read_index(file)
     Traceback (most recent call last):
     ...
-    ValueError: ...colors.npz is no index of images, or damaged (File is not a zip file); make one with: protolearn
+    ValueError: ...colors.npz is no image index, or damaged (File is not a zip file); create one with: protolearn
     retrieve index FOLDER
     """
     size = file_size(path)
@@ -121,7 +123,7 @@ def read_index(path: FilePath) -> ImageRetriever:
         except Exception as error:  # archives, headers of arrays and JSON are refused in many ways
             reason = str(error).partition("\n")[0]
             raise ValueError(
-                f"{path} is no index of images, or damaged ({reason}); make one with: protolearn retrieve index FOLDER"
+                f"{path} is no image index, or damaged ({reason}); create one with: protolearn retrieve index FOLDER"
             ) from error
 
 
@@ -144,7 +146,7 @@ def _retriever(arrays: Arrays) -> ImageRetriever:
     retriever.features_, retriever.scaler_, retriever.metric_ = features, scaler, None
     retriever._names = features.get_feature_names_out()
     if len(retriever._names) != retriever.n_features_in_:
-        raise ValueError("it has other features than it says")
+        raise ValueError("its features do not match its description")
     retriever.learned_metric_ = LearnedMetric(
         arrays["matrices"], arrays["prototypes"], arrays["slots"], arrays["names"]
     )
@@ -157,9 +159,9 @@ def _check(arrays: Arrays) -> None:
     """Require arrays that belong together, of finite numbers."""
     for name, kind in KINDS.items():
         if arrays[name].dtype.kind != kind or (kind == "f" and not np.isfinite(arrays[name]).all()):
-            raise ValueError(f"its {name} are of another type, or not finite")
+            raise ValueError(f"its {name} have another type, or are not finite")
     if arrays["format"] != FORMAT or max(arrays["settings"].itemsize, arrays["features"].itemsize) > 4 * LONGEST_TEXT:
-        raise ValueError("its format is another")
+        raise ValueError("it has another format")
     slots = arrays["slots"]
     (n, d), (s, m, _), p = arrays["vectors"].shape, arrays["matrices"].shape, len(slots)
     shapes: dict[str, tuple[int, ...]] = {
@@ -175,6 +177,6 @@ def _check(arrays: Arrays) -> None:
         "paths": (n,),
     }
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or min(n, d, s, m) < 1:
-        raise ValueError("its arrays are not of one size")
+        raise ValueError("its arrays differ in length")
     if ((slots < 0) | (slots >= s)).any() or (s > 1 and p == 0) or (arrays["scale"] <= 0).any():
         raise ValueError("its arrays have impossible values")

@@ -1,7 +1,8 @@
-"""Find images like a given one, by a metric that is learned from labeled images.
+"""Retrieval of similar images, with a metric that is learned from labeled images.
 
-The distance of two images is that of their features, mapped by a matrix which LVQ or LMNN has learned:
-``d(x, z) = |Omega (x - z)|``. Images of one class come near each other, whatever they differ in besides.
+The distance of two images is the distance of their features, mapped by a matrix that LVQ or LMNN has learned:
+``d(x, z) = |Omega (x - z)|``. The metric places images of one class near each other, even if they differ in other
+respects.
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ TARGETS = 25  # neighbors of the same class that LMNN pulls near; more of them s
 
 @dataclass(frozen=True)
 class RetrievalHits:
-    """What a search has found, in a row for each query, the nearest image first.
+    """Results of a search, with a row for each query, nearest image first.
 
     Attributes
     ----------
     indices : ndarray of shape (n_queries, k)
-        Numbers of the images in the index.
+        Positions of the images in the index.
     distances : ndarray of shape (n_queries, k)
-        Their distances.
+        Distances of the images from the query.
     labels : ndarray of shape (n_queries, k) or None
-        Their labels, if images in the index have labels.
+        Labels of the images, if the images in the index have labels.
     paths : list of list of Path, or None
-        Their files, if the index was made of files.
+        Files of the images, if the index was built from files.
 
     Examples
     --------
@@ -72,59 +73,59 @@ class RetrievalHits:
 
 
 class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    r"""Find images like a given one, by a metric that is learned from labeled images.
+    r"""Retrieval of similar images, with a metric that is learned from labeled images.
 
-    Images become features, by default the mean colors of two regions; features are scaled to unit variance; and a
-    metric is learned in which images of one class are near each other:
+    Images are described by features, by default the mean colors of two regions. Features are scaled to unit variance,
+    and a metric is learned in which images of one class are near each other:
 
     - ``"liram"``: limited-rank matrix LVQ, `GMLVQ`, with one prototype for each class;
     - ``"local"``: a matrix for each class, `LGMLVQ`;
-    - ``"lmnn"``: `LMNN`, which takes 25 neighbors of the same class, or as many as the smallest class allows;
-    - ``"euclidean"``: nothing is learned, and labels are not needed.
+    - ``"lmnn"``: `LMNN` with 25 target neighbors, or as many as the smallest class allows;
+    - ``"euclidean"``: no metric is learned, and labels are not needed.
 
     Parameters
     ----------
     metric : {"liram", "local", "lmnn", "euclidean"}, estimator or LearnedMetric, default="liram"
-        How the metric is learned. An estimator is cloned; it must have ``fit`` and ``transform``, such that Euclidean
-        distances after ``transform`` are to be used, or be an LVQ classifier. A `LearnedMetric` is used as it is, on
-        scaled features.
+        Method that learns the metric. An estimator is cloned and fitted. It must be an LVQ classifier, or have ``fit``
+        and ``transform``; distances are then Euclidean after ``transform``. A `LearnedMetric` is applied to the scaled
+        features without further training.
     features : transformer or callable, optional
-        What is known of an image: a transformer of lists of images, or of tuples (image, mask), or a function of one
-        image that returns a vector. By default ``RegionColors(regions="center")``: mean colors in Lab outside and
-        inside of the mask, or of an ellipse in the middle where there is no mask. For such means, images of a folder
-        are shrunk to 256 pixels as they are read. Not used for tables of features. Unless features must be fitted to
+        Features of images: a transformer of lists of images or of tuples (image, mask), or a function that returns the
+        feature vector of one image. The default ``RegionColors(regions="center")`` computes mean Lab colors outside and
+        inside the mask, or a central ellipse for images without a mask. For these means, images of a folder are reduced
+        to 256 pixels when they are read. Not used for tables of features. Unless the features must be fitted to the
         images, only one image of a folder is in memory at a time.
     n_components : int, default=3
-        Rank of the metric: number of combinations of features that matter. At most the number of features is used.
+        Rank of the metric: the number of relevant combinations of features, limited to the number of features.
     n_neighbors : int, default=11
-        Number of images that a search returns by default.
+        Default number of images that a search returns.
     scale : bool, default=True
-        Whether features are scaled to mean zero and variance one in the images of the fit.
+        Whether features are scaled to zero mean and unit variance over the training images.
     local_map : {"query", "raw", "canonical", "centered"}, default="query"
-        How images are compared if prototypes have matrices of their own; see the notes.
+        How images are compared if prototypes have local matrices, see Notes.
     on_error : {"raise", "skip"}, default="raise"
-        What to do about files in a folder that cannot be used; ``"skip"`` leaves them out with a warning.
+        How to handle files in a folder that cannot be used: raise an error, or skip them with a warning.
     random_state : int, RandomState instance or None, default=None
-        Seed of the metrics that are given by name.
+        Seed of metrics that are given by name.
 
     Attributes
     ----------
     metric_ : estimator, LearnedMetric or None
-        The fitted metric, which works on scaled features; None if it is Euclidean.
+        The fitted metric, which applies to scaled features; None for the Euclidean metric.
     learned_metric_ : LearnedMetric or None
-        Its matrices; None of an estimator that has only ``transform``.
+        Matrices of the metric; None for an estimator that only has ``transform``.
     features_ : transformer, callable or None
-        What makes features of images; None after a fit to a table.
+        Fitted transformer or function that computes features of images; None after a fit to a table.
     scaler_ : StandardScaler or None
-        Scales features.
+        Fitted scaler of the features; None if ``scale`` is false.
     vectors_ : ndarray of shape (n_images, n_features)
         Scaled features of the images in the index.
     labels_ : ndarray of shape (n_images,) or None
-        Their labels.
+        Labels of the images in the index.
     paths_ : list of Path or None
-        Their files, if they come from a folder.
+        Files of the images in the index, if they come from a folder.
     skipped_ : list of tuple (Path, str)
-        Files that were left out, and why.
+        Files that were skipped, with the reasons.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -132,30 +133,31 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     See Also
     --------
-    retrieval_rates : How good a retriever is, by cross-validation.
-    contact_sheet : A picture of what was found.
+    retrieval_rates : Evaluates a retriever by cross-validation.
+    contact_sheet : Draws queries and results.
 
     Notes
     -----
-    *Matrices of their own.* The matrix of a prototype is known only up to a rotation: ``Omega_j`` and ``Q Omega_j``, Q
-    orthogonal, are the same metric. Distances within the field of a prototype do not depend on Q, but those between
-    images in different fields do, once each image x is mapped by the matrix of its own nearest prototype J, ``Omega_J
-    x``. The same classifier can rank images well or badly for no other reason than the rotation that training, or a
-    normal form, happened to choose. So there is a choice:
+    *Local matrices.* The matrix of a prototype is determined only up to a rotation: :math:`\Omega_j` and
+    :math:`Q \Omega_j` with an orthogonal matrix Q define the same metric. Suppose that each image x is mapped by the
+    matrix of its nearest prototype J, :math:`\Omega_J x`. Distances within the receptive field of a prototype do not
+    depend on Q, but distances between images in different receptive fields do. The ranking of images can then depend on
+    the rotation that training, or a normal form, happened to choose. ``local_map`` offers four ways to compare images:
 
-    - ``"query"``: all images are measured by the metric of the query, ``|Omega_J (x_query - x)|`` with J the nearest
-      prototype of the query. It does not depend on rotations, and is the default.
-    - ``"raw"``: ``Omega_J x`` with the matrices as training left them. All start at the same matrix, and stay similar.
-    - ``"canonical"``: ``Omega_J x`` with matrices in canonical form. To be avoided: eigenvectors of different
-      matrices are no common axes.
-    - ``"centered"``: ``Q_J Omega_J (x - w_J) + Omega w_J`` with Omega the mean metric, and rotations such that the
-      matrices agree with it best. It does not depend on how they were rotated before.
+    - ``"query"``: all images are compared in the metric of the query, :math:`\|\Omega_J (x_{query} - x)\|` with J the
+      nearest prototype of the query. It does not depend on rotations and is the default.
+    - ``"raw"``: :math:`\Omega_J x` with the matrices as trained. All matrices have the same initialization and stay
+      similar.
+    - ``"canonical"``: :math:`\Omega_J x` with matrices in canonical form. Not recommended: eigenvectors of different
+      matrices are not common axes.
+    - ``"centered"``: :math:`Q_J \Omega_J (x - w_J) + \Omega w_J` with the mean metric :math:`\Omega` and rotations
+      :math:`Q_J` that align each matrix with the mean metric. It does not depend on previous rotations.
 
-    *Time.* Searches use scikit-learn's ``NearestNeighbors`` on mapped images: a tree if these have 15 dimensions or
-    less, and matrix products otherwise. Among 20,000 images a query takes a few milliseconds.
+    *Time.* Searches use scikit-learn's ``NearestNeighbors`` on mapped images: a tree for up to 15 dimensions, and
+    matrix products otherwise. A query among 20,000 images takes a few milliseconds.
 
-    *Files.* A fitted retriever can be stored by ``joblib`` or ``pickle``. Load only files that you trust, because they
-    may run any program.
+    *Files.* A fitted retriever can be stored with ``joblib`` or ``pickle``. Load only files that you trust, because
+    loading can execute arbitrary code.
 
     References
     ----------
@@ -165,7 +167,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     Examples
     --------
-    Colors of skin outside and inside of a lesion: the learned metric finds more lesions of the same kind.
+    Skin colors outside and inside a lesion: the learned metric finds more lesions of the same class.
 
     >>> from protolearn.applications import ImageRetriever
     >>> from protolearn.datasets import make_lesions
@@ -210,16 +212,16 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the metric from labeled images, and put them into the index.
+        """Learn the metric from labeled images, and index these images.
 
         Parameters
         ----------
         X : path, sequence of images, or array-like of shape (n_images, n_features)
-            A folder with a sub-folder of image files for each class; images (height, width, 3), also of different
-            sizes, or tuples (image, mask); paths of image files, with their masks ``NAME_mask.png`` beside them; or a
-            table of features.
+            One of: a folder with a sub-folder of image files for each class; images (height, width, 3), possibly of
+            different sizes, or tuples (image, mask); paths of image files, with optional masks ``NAME_mask.png`` in the
+            same folder; or a table of features.
         y : array-like of shape (n_images,), optional
-            Labels; those of a folder are the names of the sub-folders.
+            Labels of the images. The labels of a folder are the names of its sub-folders.
 
         Returns
         -------
@@ -238,16 +240,16 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     @nothing_lost
     def index(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Put other images into the index, in place of those it has, and keep the metric.
+        """Replace the images in the index by other images, and keep the metric.
 
-        So a metric that was learned from some labeled images serves for a search among many others.
+        A metric that was learned from some labeled images can thus be used to search many others.
 
         Parameters
         ----------
         X : path, sequence of images, or array-like of shape (n_images, n_features)
             Images or features, as for `fit`.
         y : array-like of shape (n_images,), optional
-            Labels, if there are any.
+            Labels of the images, if available.
 
         Returns
         -------
@@ -267,19 +269,19 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         Parameters
         ----------
         X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
-            Queries: images or features, as for `fit`, or the path of one image. By default each image of the index,
-            which is not among its own neighbors.
+            Queries: images or features, as for `fit`, or the path of one image. By default the images of the index
+            themselves; an image is not its own neighbor.
         n_neighbors : int, optional
-            Number of neighbors; by default the parameter of the retriever.
+            Number of neighbors; by default ``n_neighbors`` of the retriever.
         return_distance : bool, default=True
-            Whether to return distances, too.
+            Whether to return the distances as well.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            Distances by the learned metric, if asked for.
+            Distances in the learned metric, if ``return_distance`` is true.
         indices : ndarray of shape (n_queries, n_neighbors)
-            Numbers of the images, the nearest first.
+            Positions of the images in the index, nearest first.
         """
         check_is_fitted(self)
         if X is None:
@@ -296,56 +298,56 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         X : path, sequence of images, or array-like of shape (n_queries, n_features)
             Queries: images or features, as for `fit`, or the path of one image.
         n_neighbors : int, optional
-            Number of images; by default the parameter of the retriever.
+            Number of results; by default ``n_neighbors`` of the retriever.
 
         Returns
         -------
         RetrievalHits
-            Numbers, distances, labels and paths.
+            Positions, distances, labels and paths of the results.
         """
         check_is_fitted(self)
         return self._hits(*self._search(self._queries(X), n_neighbors))
 
     def similar(self, indices: ArrayLike, n_neighbors: int | None = None) -> RetrievalHits:
-        """Find the images in the index that are most similar to some of it, which are not among their own results.
+        """Find the images most similar to images of the index, which are excluded from their own results.
 
         Parameters
         ----------
         indices : array-like of int, shape (n_queries,)
-            Numbers of images in the index.
+            Positions of the query images in the index.
         n_neighbors : int, optional
-            Number of images; by default the parameter of the retriever.
+            Number of results; by default ``n_neighbors`` of the retriever.
 
         Returns
         -------
         RetrievalHits
-            Numbers, distances, labels and paths.
+            Positions, distances, labels and paths of the results.
         """
         check_is_fitted(self)
         own = np.asarray(indices, dtype=np.int64)
         return self._hits(*self._search(self.vectors_[own], n_neighbors, own))
 
     def precision_at_k(self, X: Any = None, y: ArrayLike | None = None, ks: Iterable[int] = (1, 5, 11)) -> Floats:
-        """Return the share of the nearest k images that have the label of the query.
+        """Return the fraction of the k nearest images that have the label of the query.
 
         Parameters
         ----------
         X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
             Queries. By default each image of the index, searched among the others. If the metric was learned from these
-            images, shares are too high; see `retrieval_rates` for an honest estimate.
+            images, the result is too optimistic; use `retrieval_rates` for a realistic estimate.
         y : array-like of shape (n_queries,), optional
             Labels of the queries.
         ks : iterable of int, default=(1, 5, 11)
-            Numbers of images.
+            Numbers k of results.
 
         Returns
         -------
         precision : ndarray of shape (n_ks,)
-            Means over the queries.
+            Mean fraction over the queries, for each k.
         """
         check_is_fitted(self)
         if self.labels_ is None:
-            raise ValueError("The images in the index have no labels; give y to fit or index.")
+            raise ValueError("The images in the index have no labels; pass y to fit or index.")
         sizes = checked_sizes(ks)
         if X is None:
             found = self.kneighbors(n_neighbors=max(sizes), return_distance=False)
@@ -357,19 +359,21 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return precision_curve(self.labels_[found], queries.labels, sizes)
 
     def recommendation(self) -> Recommendation:
-        """Return which features the metric heeds, and in which combinations.
+        """Return the features, and combinations of features, that the metric uses.
 
         Returns
         -------
         Recommendation
-            The matrix in canonical form and the names of features; printed, it is a table.
+            Matrix in canonical form and names of the features; printed as a table.
         """
         check_is_fitted(self)
         metric = self.learned_metric_
         if metric is None or metric.steps is not None:
             components: Any = getattr(self.metric_, "components_", ())
             if np.shape(components)[1:] != (self.n_features_in_,):
-                raise ValueError(f"{type(self.metric_).__name__} has no matrix (components_) to recommend.")
+                raise ValueError(
+                    f"{type(self.metric_).__name__} has no matrix (components_) to base a recommendation on."
+                )
             metric = as_metric(components)
         names = None
         if not metric.is_global:
@@ -377,7 +381,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return Recommendation(canonical_maps(metric), self._names, names)
 
     def transform(self, X: Any) -> Floats:
-        """Map images to a view in which Euclidean distances are those of the search.
+        """Project images such that Euclidean distances equal the distances of the search.
 
         Parameters
         ----------
@@ -387,12 +391,12 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         Returns
         -------
         view : ndarray of shape (n_images, n_components)
-            Positions.
+            Projected images.
         """
         check_is_fitted(self)
         if self._n_views > 1:
             raise ValueError(
-                "With local_map='query' every prototype has its own view; choose another local_map for a common one."
+                "With local_map='query' every prototype has its own projection; use another local_map for a common one."
             )
         return self._view(self._queries(X), 0)
 
@@ -411,7 +415,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         required = self.__sklearn_tags__().target_tags.required
         if found.are_images:
             if required and found.labels is None:
-                raise ValueError("A metric is learned from labeled images: give y, or use metric='euclidean'.")
+                raise ValueError("Learning a metric requires labels; give y, or use metric='euclidean'.")
             self.features_ = self._features_without_fit() or clone(self.features).fit(found.samples)
             table = self._checked_features(found)
             self.n_features_in_ = table.shape[1]
@@ -430,7 +434,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if not isinstance(X, str | PathLike) or Path(X).is_file():
             return collected(X, y)
         if y is not None:
-            raise ValueError("The labels of images in a folder are the names of its sub-folders; leave y out.")
+            raise ValueError("The labels of images in a folder are the names of its sub-folders; omit y.")
         means = self.features is None or getattr(self.features, "regions", "whole") != "whole"
         one_by_one = features is not None
         samples, labels, paths, skipped = read_each(
@@ -463,7 +467,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             return validate_data(self, found.samples, dtype=np.float64, reset=False)
         if self.features_ is None:
             raise ValueError(
-                f"The retriever was fitted to a table of {self.n_features_in_} features; give such rows, not images."
+                f"The retriever was fitted to a table of {self.n_features_in_} features; give a table, not images."
             )
         return self._checked_features(found)
 
@@ -506,7 +510,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         except TypeError:
             if hasattr(self.metric_, "transform"):
                 return None
-        raise ValueError(f"metric: {type(self.metric_).__name__} has no transform, and is no LVQ classifier.")
+        raise ValueError(f"metric: {type(self.metric_).__name__} has no transform and is not an LVQ classifier.")
 
     def _fill(self, vectors: Floats, labels: Array | None, found: Collection) -> None:
         """Make the index, which can be searched in as many views of the images as there are metrics."""

@@ -1,4 +1,4 @@
-"""Dynamic textures: videos of water, flames or leaves, analyzed as curves in a few dimensions and continued at will."""
+"""Dynamic textures: videos of water, flames or leaves, modeled as curves in a few dimensions, and their synthesis."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class _Texture(Estimator):
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
-        """Learn a texture from a video.
+        """Learn a dynamic texture from a video.
 
         Parameters
         ----------
         X : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3), or path
-            Frames in the order of time, gray or in color, of any numeric type; or a file that `read_video` reads.
+            Frames in temporal order, gray or in color, of any numeric type; or a video file, see `read_video`.
         y : None
             Ignored.
 
@@ -55,7 +55,7 @@ class _Texture(Estimator):
         self._check_parameters()
         frames = read_video(X) if isinstance(X, str | PathLike) else check_frames(X)
         if (frames == frames[0]).all():
-            raise ValueError("All frames are the same, so there is no movement to learn; give frames that differ.")
+            raise ValueError("All frames are equal, so there is no motion to learn; give frames that differ.")
         self._limits, self._dtype = (frames.min(), frames.max()), frames.dtype
         self._basis = Eigenimages.of(frames, self._n_eigenimages)
         self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
@@ -66,7 +66,7 @@ class _Texture(Estimator):
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Return the positions of frames.
+        """Return the positions of frames in the embedding.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class _Texture(Estimator):
         Returns
         -------
         positions : ndarray of shape (n, n_components)
-            Their positions.
+            Positions of the frames.
         """
         check_is_fitted(self)
         frames = check_frames(X, least=1)
@@ -95,7 +95,7 @@ class _Texture(Estimator):
         Returns
         -------
         frames : ndarray of shape (n, height, width) or (n, height, width, 3)
-            Frames of the type of those in ``fit``, within the range of their values.
+            Frames of the same type as the training frames, clipped to their range of values.
         """
         check_is_fitted(self)
         positions: Floats = check_array(X, dtype=np.float64)
@@ -103,7 +103,7 @@ class _Texture(Estimator):
         return (frames if self._dtype.kind == "f" else np.rint(frames)).astype(self._dtype)
 
     def reconstruct(self) -> Array:
-        """Return the training frames as the model knows them.
+        """Return the training frames as reconstructed by the model.
 
         Returns
         -------
@@ -115,17 +115,17 @@ class _Texture(Estimator):
 
     @constrained(n=integer(0))
     def interpolate(self, n: int) -> Array:
-        """Return the video in slow motion, with new frames between each two.
+        """Return the video in slow motion, with new frames between successive frames.
 
         Parameters
         ----------
         n : int
-            Number of frames to put in, at equal steps on the straight line between the positions of two frames.
+            Number of frames to insert between two frames, equally spaced on the line between their positions.
 
         Returns
         -------
         frames : ndarray of shape (n_frames + n * (n_frames - 1), height, width) or (..., height, width, 3)
-            The frames of `reconstruct`, and those between.
+            The frames of `reconstruct` and the interpolated frames.
         """
         check_is_fitted(self)
         times = np.arange((len(self.embedding_) - 1) * (n + 1) + 1) / (n + 1)
@@ -134,22 +134,23 @@ class _Texture(Estimator):
 
     @constrained(n_frames=integer(1))
     def sample(self, n_frames: int, start: int | ArrayLike | None = None, random_state: Any = None) -> Array:
-        """Make new frames.
+        """Synthesize new frames.
 
         Parameters
         ----------
         n_frames : int
             Number of frames.
         start : int or array-like of shape (n, height, width) or (n, height, width, 3), optional
-            What the new frames go on from: a training frame, by its number from 0, with those before it; or other
-            frames, as many as the model looks back. By default they go on from the first frames.
+            Start of the new sequence: the number of a training frame, counted from 0, which is continued together with
+            its predecessors; or other frames, as many as the order of the model. By default the first frames are
+            continued.
         random_state : int, RandomState instance or None, default=None
-            Makes the frames repeatable.
+            Seed for reproducible frames.
 
         Returns
         -------
         frames : ndarray of shape (n_frames, height, width) or (n_frames, height, width, 3)
-            The frames after the start.
+            New frames after the start.
         """
         check_is_fitted(self)
         if start is not None and np.ndim(start) > 0:
@@ -157,7 +158,7 @@ class _Texture(Estimator):
         return self.inverse_transform(self._continue(n_frames, start, random_state))
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that samples are pictures, not rows of a table."""
+        """Say that samples are images, not rows of a table."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
@@ -171,7 +172,7 @@ class _Texture(Estimator):
 
     @property
     def _n_numbers(self) -> int:
-        """Count what is stored beside positions and pictures."""
+        """Count what is stored beside positions and images."""
         raise NotImplementedError
 
     def _embed(self, scores: Floats) -> Floats:
@@ -190,27 +191,27 @@ class _Texture(Estimator):
 
 
 class DynamicTexture(_Texture):
-    """A video as a curve on glued charts, which can be continued, slowed down and stored in fewer numbers.
+    """Model of a video as a curve on aligned charts, for synthesis, interpolation and compression.
 
-    Frames are reduced to their principal components, in which a local model (matrix neural gas) finds charts.
-    `Charting` glues them to positions in ``n_components`` dimensions, where the video is a curve. A `Trajectory` makes
-    new curves that move like it, and the inverse of the charts makes frames of their positions.
+    Frames are reduced to their principal components, in which a local model (matrix neural gas) learns charts.
+    `Charting` aligns the charts to a global embedding in ``n_components`` dimensions, where the video is a curve. A
+    `Trajectory` draws new curves with the same motion, and the inverse of the charts maps their positions to frames.
 
     Parameters
     ----------
     n_components : int, default=40
-        Dimension of the positions.
+        Dimension of the embedding.
     n_pca : int, default=100
-        Number of principal components that charts are found in; fewer if there are fewer frames.
+        Number of principal components in which charts are learned; limited by the number of frames.
     n_charts : int or "auto", default="auto"
-        Number of charts. ``"auto"`` gives each chart twice as many frames as it has dimensions, on average; with hardly
-        more frames than dimensions, charts do not overlap enough to be glued.
+        Number of charts. With ``"auto"`` each chart has on average twice as many frames as dimensions; with hardly more
+        frames than dimensions, charts do not overlap enough to be aligned.
     charting : Charting, optional
-        How to find and glue charts, in place of what ``n_components`` and ``n_charts`` say. By default charts of
-        `MatrixNeuralGas` that share frames by the rank of their distances: densities in so many dimensions would leave
-        each frame to one chart, and nothing to glue.
+        Model that learns and aligns charts; it replaces ``n_components`` and ``n_charts``. By default the charts of
+        `MatrixNeuralGas`, with shares of frames by the rank of their distances. Shares by densities would assign each
+        frame to a single chart in so many dimensions, and leave no overlap for the alignment.
     trajectory : Trajectory, optional
-        How to make new curves; by default as `Trajectory` does by default.
+        Model of new curves; by default ``Trajectory()``.
     random_state : int, RandomState instance or None, default=None
         Seed of the local model.
 
@@ -227,14 +228,14 @@ class DynamicTexture(_Texture):
     trajectory_ : Trajectory
         The fitted trajectory.
     reconstruction_errors_ : ndarray of shape (n_frames,)
-        Mean absolute difference of the pixels of each training frame after the way to its position and back.
+        Mean absolute pixel difference between each training frame and its reconstruction.
     compression_ratio_ : float
-        Numbers to store (mean frame, eigenimages, charts and positions), relative to those in the video.
+        Number of values to store (mean frame, eigenimages, charts and positions), relative to the number in the video.
 
     See Also
     --------
-    LinearDynamicTexture : A linear model of the same kind.
-    protolearn.plotting.plot_trajectory : Curves over time.
+    LinearDynamicTexture : Linear model of a dynamic texture.
+    protolearn.plotting.plot_trajectory : Plots curves over time.
 
     References
     ----------
@@ -324,20 +325,20 @@ class DynamicTexture(_Texture):
 
 
 class LinearDynamicTexture(_Texture):
-    r"""A video as a linear dynamical system: principal components whose next values are linear in the last ones.
+    r"""Model of a video as a linear dynamical system of its principal components.
 
-    With the principal components :math:`z(t)` of frames,
-    :math:`z(t) = A_1 z(t-1) + \dots + A_p z(t-p) + v(t)`; the matrices are found by least squares, and new frames are
-    driven by normal noise v with the covariance of the residuals.
+    The principal components :math:`z(t)` of the frames follow :math:`z(t) = A_1 z(t-1) + \dots + A_p z(t-p) + v(t)`.
+    The matrices are estimated by least squares, and new frames are driven by Gaussian noise v with the covariance of
+    the residuals.
 
     Parameters
     ----------
     n_components : int, default=40
         Number of principal components.
     order : int, default=1
-        Number p of frames that the next one depends on.
+        Order p of the model: the number of previous frames on which the next frame depends.
     noise : bool, default=True
-        Whether new frames are driven by noise. Without, most textures fade to the mean frame.
+        Whether new frames are driven by noise. Without noise, most textures fade to the mean frame.
 
     Attributes
     ----------
@@ -348,20 +349,21 @@ class LinearDynamicTexture(_Texture):
     eigenimages_ : ndarray of shape (n_components, height, width) or (n_components, height, width, 3)
         Principal components of the frames.
     transitions_ : ndarray of shape (order, n_components, n_components)
-        The matrices.
+        Transition matrices of the model.
     residuals_ : ndarray of shape (n_frames - order, n_components)
-        What they leave unexplained of each training frame.
+        Residuals of the least-squares fit for each training frame.
     spectral_radius_ : float
-        Largest modulus of an eigenvalue of the system of least squares. Above 1 it would grow without bound; all are
-        then divided by this number.
+        Largest modulus of the eigenvalues of the least-squares system. If it is above 1, the system is unstable, and
+        all eigenvalues are divided by this number.
     reconstruction_errors_ : ndarray of shape (n_frames,)
-        Mean absolute difference of the pixels of each training frame from those of its principal components.
+        Mean absolute pixel difference between each training frame and its reconstruction from principal components.
     compression_ratio_ : float
-        Numbers to store (mean frame, eigenimages, matrices and principal components), relative to those in the video.
+        Number of values to store (mean frame, eigenimages, matrices and principal components), relative to the number
+        in the video.
 
     See Also
     --------
-    DynamicTexture : A model with charts, whose frames stay near those of the video.
+    DynamicTexture : Model with charts, whose frames stay near those of the video.
 
     References
     ----------
@@ -393,8 +395,8 @@ class LinearDynamicTexture(_Texture):
         (n, d), p = scores.shape, self.order
         if n - p < p * d:
             raise ValueError(
-                f"{n} frames are too few for order={p} and n_components={d}, which take {p * (d + 1)} or more; "
-                "lower one of them."
+                f"{n} frames are too few for order={p} and n_components={d}, which require at least {p * (d + 1)}; "
+                "lower one of the two."
             )
         past = np.hstack([scores[p - lag : n - lag] for lag in range(1, p + 1)])
         slopes = np.linalg.lstsq(past, scores[p:], rcond=None)[0]
@@ -412,7 +414,7 @@ class LinearDynamicTexture(_Texture):
             t = check_start(start, len(self.embedding_), p)
             start = self.embedding_[t + 1 - p : t + 1]
         elif len(start) != p:
-            raise ValueError(f"start has {len(start)} frames, but the model looks back on order={p}.")
+            raise ValueError(f"start has {len(start)} frames, but the model needs order={p} frames.")
         # Sums of the residuals with normal weights have their covariance.
         n = len(self.residuals_) if self.noise else 0
         weights = check_random_state(random_state).normal(size=(n_frames, n)) / np.sqrt(max(n, 1))
@@ -428,5 +430,5 @@ def _check_directions(n_components: int, scores: Floats) -> None:
     if n_components > n_directions:
         raise ValueError(
             f"n_components={n_components} is more than the {n_directions} principal components of the {n_frames} "
-            "frames; choose fewer, or give more frames."
+            "frames; use fewer components, or give more frames."
         )

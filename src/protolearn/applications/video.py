@@ -1,4 +1,4 @@
-"""Videos as arrays of frames, and back, by way of PyAV."""
+"""Reading and writing of videos as arrays of frames, with PyAV."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ FORMATS = {
 def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames: int | None = None) -> Frames:
     """Read the frames of a video.
 
-    Needs PyAV, which comes with ``pip install 'protolearn[video]'``.
+    This function needs PyAV (``pip install 'protolearn[video]'``).
 
     Parameters
     ----------
     path : str or path
-        File of a kind that FFmpeg reads and that holds frames itself: AVI, MP4, MOV, MKV, WebM, MPEG, OGG, FLV, WMV,
-        GIF, ... No other file or address that it may name is opened.
+        Video file in a format that FFmpeg reads and that contains the frames themselves: AVI, MP4, MOV, MKV, WebM,
+        MPEG, OGG, FLV, WMV, GIF and others. Other files or addresses that it refers to are never opened.
     shape : tuple (height, width), optional
-        Size to scale frames to; by default they stay as they are.
+        Size to which frames are scaled; by default frames keep their size.
     max_frames : int, optional
-        Number of frames to read from the beginning; all by default.
+        Number of frames to read from the beginning; by default all.
 
     Returns
     -------
     frames : ndarray of shape (n_frames, height, width, 3), of uint8
-        Red, green and blue.
+        Frames with red, green and blue channels.
 
     Raises
     ------
     ValueError
-        If the file is damaged, of another kind, or if it claims more pixels in all than its bytes can hold: beyond 8
-        million, more than 1000 for each byte.
+        If the file is damaged, not a supported video, or claims more pixels than it can contain: more than 1000 pixels
+        for each byte of the file, beyond 8 million pixels in total.
 
     See Also
     --------
-    write_video : The way back, with an example.
+    write_video : Writes a video, with an example.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     try:
         with av.open(os.path.abspath(path), options=_restrictions(size)) as container:
             if not container.streams.video:
-                raise ValueError(f"{path} has sound but no pictures; give a video.")
+                raise ValueError(f"{path} has sound but no video stream; give a video.")
             stream = container.streams.video[0]
             if stream.codec_context is None:
-                raise ValueError(f"{path} is coded in a way that FFmpeg does not know; give a video of another kind.")
+                raise ValueError(f"{path} uses a codec that FFmpeg does not support; convert the video first.")
             stream.codec_context.options = _restrictions(size)
             promised = stream.frames  # 0 if the file does not say
             for frame in container.decode(stream):
                 height, width = height or frame.height, width or frame.width
                 if (len(frames) + 1) * height * width > most_pixels(size):
                     raise ValueError(
-                        f"{path} asks for more than {len(frames)} frames of {width} x {height} pixels, which is more "
-                        f"than {size:,} bytes should hold; read fewer (max_frames) or smaller ones (shape)."
+                        f"{path} claims more than {len(frames)} frames of {width} x {height} pixels, which is more "
+                        f"than {size:,} bytes can hold; read fewer (max_frames) or smaller frames (shape)."
                     )
                 colors = frame.reformat(format="rgb24")  # in a step of its own: scaling would halve their resolution
                 frames.append(colors.reformat(width=width, height=height, interpolation="AREA").to_ndarray())
@@ -109,13 +109,13 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
         raise
     except (av.FFmpegError, MemoryError) as error:  # of many kinds, with and without a kin among Python's own errors
         if not frames:
-            raise ValueError(f"{path} cannot be read as a video: it is damaged, or of another kind.") from error
+            raise ValueError(f"{path} cannot be read as a video; it is damaged or not a video.") from error
         promised = len(frames) + 1
     if not frames:
         raise ValueError(f"{path} has no frames.")
     if len(frames) < promised:
         raise ValueError(
-            f"{path} is damaged or cut off: only its first {len(frames)} frames can be read. Use these with "
+            f"{path} is damaged or truncated: only its first {len(frames)} frames can be read. Read these with "
             f"max_frames={len(frames)}."
         )
     return np.stack(frames)
@@ -125,20 +125,20 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
 def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     """Write frames as a video.
 
-    Needs PyAV, which comes with ``pip install 'protolearn[video]'``; for GIF, Pillow is enough.
+    This function needs PyAV (``pip install 'protolearn[video]'``); GIF files only need Pillow.
 
     Parameters
     ----------
     path : str or path
-        File to write; the end of its name says of which kind: .mp4, .mkv, .avi or .gif.
+        File to write. Its suffix determines the format: .mp4, .mkv, .avi or .gif.
     frames : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3)
-        Frames of type uint8, gray or in color. If height or width is odd, the last row or column is shown twice.
+        Frames of type uint8, gray or in color. If height or width is odd, the last row or column is duplicated.
     fps : float, default=25
-        Frames in a second; a GIF counts in hundredths of a second.
+        Frames per second; the time unit of a GIF is a hundredth of a second.
 
     See Also
     --------
-    read_video : The way back.
+    read_video : Reads a video.
 
     Examples
     --------
@@ -161,17 +161,17 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
 
 
 def video_kind(path: FilePath) -> str:
-    """Return the end of a file's name, which must be one that a video can be written to.
+    """Return the suffix of a file name, which must be that of a supported output format.
 
     Parameters
     ----------
     path : str or path
-        Name of a file, which need not exist.
+        File name; the file need not exist.
 
     Returns
     -------
     str
-        The end of the name, in lower case.
+        Suffix in lower case.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def video_kind(path: FilePath) -> str:
     >>> video_kind("waves.txt")
     Traceback (most recent call last):
     ...
-    ValueError: waves.txt must end in .mp4, .mkv, .avi or .gif, which says how to write the video.
+    ValueError: waves.txt must end in .mp4, .mkv, .avi or .gif, which determines the format of the video.
     """
     kind = Path(path).suffix.lower()
     if kind not in (*FORMATS, ".gif"):
-        raise ValueError(f"{path} must end in {', '.join(FORMATS)} or .gif, which says how to write the video.")
+        raise ValueError(f"{path} must end in {', '.join(FORMATS)} or .gif, which determines the format of the video.")
     return kind
 
 
@@ -218,7 +218,7 @@ def _write_gif(path: Path, frames: Frames, fps: float) -> None:
 def _in_color(frames: ArrayLike) -> Frames:
     given = check_frames(frames, least=1)
     if given.dtype != np.uint8:
-        raise ValueError(f"A video has values from 0 to 255 of type uint8, not {given.dtype}; convert it first.")
+        raise ValueError(f"A video must have values from 0 to 255 of type uint8, not {given.dtype}; convert it first.")
     return given if given.ndim == 4 else np.repeat(given[..., None], 3, axis=3)
 
 

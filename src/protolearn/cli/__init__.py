@@ -1,6 +1,6 @@
-"""The command line, ``protolearn``: try the library and see what it does without writing code.
+"""The command-line interface ``protolearn``, for using the library without writing code.
 
-It needs the extra ``cli``; without it, the command says how to get it.
+It requires the extra ``cli``; without it, the command explains how to install it.
 """
 
 from collections.abc import Callable
@@ -19,5 +19,5 @@ except ModuleNotFoundError as error:
         raise
 
     def app() -> None:
-        """Say what is missing."""
-        raise SystemExit("The command line needs typer and rich; install them with: pip install 'protolearn[cli]'")
+        """Report the missing packages."""
+        raise SystemExit("The command line requires typer and rich; install them with: pip install 'protolearn[cli]'")

@@ -1,4 +1,4 @@
-"""What commands print: tables, and what is wrong in place of a traceback."""
+"""Output of commands: tables, and error messages instead of tracebacks."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def told_what_is_wrong(console: Console) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, MemoryError) as error:
-        large = "There is too little memory for this; use a smaller input. " if isinstance(error, MemoryError) else ""
+        large = "There is not enough memory; use a smaller input. " if isinstance(error, MemoryError) else ""
         console.print(printable(f"{large}{error}", "red"), soft_wrap=True)
         raise typer.Exit(1) from error

@@ -1,4 +1,4 @@
-"""The demo: train maps on bundled data, tell what they show, and write it all into one page."""
+"""The demo: train models on bundled data, and write a page that explains the results."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["Demo", "run_demo"]
 
 TITLE = "Maps of data"
 LEAD = (
-    "A <em>topographic map</em> describes many samples by a few typical ones, called prototypes, and puts those that "
-    "are alike next to each other. You can read it like the map of a country: regions, borders, and the way from "
-    "one place to another. This page trains such maps on small data sets and shows how to read them; "
-    "later chapters learn the distance as well, for classifiers that give their reasons, and the shape of prototypes, "
-    "map words, which have no coordinates at all, show every sample in a view, learn maps to such views, and find "
-    "similar images. Four of the models have a page of their own, on which you can try them yourself."
+    "A <em>topographic map</em> represents many samples by a few typical ones, called prototypes, and arranges similar "
+    "prototypes next to each other. Like a geographic map, it shows regions, borders and distances. The first chapters "
+    "of this page train topographic maps on small data sets and explain how to read them. Later chapters learn the "
+    "distance as well, for classifiers that explain their decisions, and the shape of prototypes. They also map words, "
+    "which have no coordinates, embed every sample in a view, learn mappings to views, and find similar images. Four "
+    "of the models have an interactive page of their own."
 )
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What a demo has produced: the page, its sections with the models behind them, and how long it took."""
+    """Result of a demo: the page, its sections with their models, and the running time."""
 
     report: Path
     sections: dict[str, Section]
@@ -45,21 +45,21 @@ class Demo:
 def run_demo(
     output: Path | str = "demo", *, effort: Effort = FULL, progress: Callable[[str], object] = lambda title: None
 ) -> Demo:
-    """Train the maps, write ``index.html``, and the pictures and pages that have a file of their own.
+    """Train the models, and write ``index.html`` and the images and pages in separate files.
 
     Parameters
     ----------
     output : path, default="demo"
-        Folder to write to; it is made if it does not exist.
+        Output folder, which is created if it does not exist.
     effort : Effort, optional
-        How many samples, epochs and repetitions.
+        Number of samples, epochs and repetitions.
     progress : callable, optional
-        Called with what is being done before each section.
+        Function that is called with a description of each section before it runs.
 
     Returns
     -------
     Demo
-        The page and what it was made of.
+        The page and the models it shows.
     """
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,6 +85,6 @@ def run_demo(
 
 def _colophon(seconds: float) -> str:
     return (
-        f"Made by <code>protolearn demo</code> in {seconds:.0f} seconds with protolearn {__version__}, "
+        f"Created by <code>protolearn demo</code> in {seconds:.0f} seconds with protolearn {__version__}, "
         f"scikit-learn {sklearn.__version__} and NumPy {numpy.__version__}. All numbers come from this run."
     )

@@ -1,4 +1,4 @@
-"""What commands on files say: reports as data, and as tables for the terminal."""
+"""Reports of commands on files, as data and as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ MOST_LINES = 40
 MOST_FEATURES = 10
 LONGEST = 18  # letters of a name in a line of many
 MEANINGS = {
-    "accuracy": "of the rows",
-    "balanced accuracy": "classes of equal weight, all folds together",
+    "accuracy": "rows classified correctly",
+    "balanced accuracy": "mean over classes, all folds pooled",
     "baseline": "always the largest class",
-    "quantization error": "distance to the nearest prototype",
+    "quantization error": "mean distance to the nearest prototype",
     "explained variance": "by the nearest prototypes",
-    "topographic error": "not between neighbors on the map",
-    "class by node": "as most other rows of the node",
-    "class by cluster": "as most other rows of the cluster",
-    "trustworthiness": "neighbors shown are neighbors (1 is best)",
-    "continuity": "neighbors are shown as such (1 is best)",
-    "quality": "at all scales (0 by chance, 1 is best)",
-    "class of neighbor": "the nearest in the view has the same",
+    "topographic error": "two nearest prototypes are not neighbors",
+    "class by node": "same as most other rows of the node",
+    "class by cluster": "same as most other rows of the cluster",
+    "trustworthiness": "neighbors in the view are neighbors in the data (1 is best)",
+    "continuity": "neighbors in the data are neighbors in the view (1 is best)",
+    "quality": "neighborhoods of all sizes (0 by chance, 1 is best)",
+    "class of neighbor": "nearest row in the view has the same class",
 }
 SHARES = {"accuracy", "balanced accuracy", "baseline", "explained variance", "topographic error", "class by node"}
 SHARES |= {"class of neighbor", "class by cluster"}
@@ -85,21 +85,23 @@ def tables_of(report: dict[str, Any]) -> list[Table]:
             for name, f in figures.items()
         ]
         how = f"{validation['folds']} folds, {_times(validation['repeats'])}; ± standard deviation"
-        caption = f"{_model(report)}, on rows it had not seen ({how})"
+        caption = f"{_model(report)}, on held-out rows ({how})"
         tables.append(Table(caption, ["", "", ""], lines))
     if "quality" in report:
         lines = [[name, _figure(name, value), MEANINGS.get(name, "")] for name, value in report["quality"].items()]
-        tables.append(Table(f"{_model(report)}: how far the view can be trusted", ["", "", ""], lines))
+        tables.append(Table(f"{_model(report)}: quality of the view", ["", "", ""], lines))
     if any("found" in entry for entry in report.get("classes", [])):
         lines = [
             [c["class"], f"{c['rows']:,}", f"{100 * c['found']:.1f} %", c["mistaken for"]] for c in report["classes"]
         ]
-        tables.append(Table("Classes, on rows not seen", ["class", "rows", "found", "mostly taken for"], lines))
+        tables.append(
+            Table("Classes, on held-out rows", ["class", "rows", "correct", "most often confused with"], lines)
+        )
     if "relevances" in report and "columns" in report:  # those of pixels are for the page
         tables.append(relevance_table(report["relevances"]))
     if "clusters" in report:
         lines = [[str(entry["cluster"]), f"{entry['rows']:,}"] for entry in report["clusters"]["sizes"]]
-        tried = "" if report["clusters"]["given"] else " (2 to 8 were tried; --clusters NUMBER asks for another number)"
+        tried = "" if report["clusters"]["given"] else " (2 to 8 were tried; use --clusters NUMBER for another number)"
         tables.append(Table(f"Clusters{tried}", ["cluster", "rows"], lines))
     return tables
 
@@ -114,7 +116,7 @@ def relevance_table(weights: list[dict[str, Any]]) -> Table:
     ]
     left = len(weights) - len(first)
     more = f" (and {left:,} more column{'s' if left > 1 else ''})" if left else ""
-    return Table(f"What counts for the decision{more}", ["column", "relevance", ""], lines)
+    return Table(f"Relevance of the columns{more}", ["column", "relevance", ""], lines)
 
 
 def column_table(caption: str, columns: list[Column]) -> Table:
@@ -129,7 +131,7 @@ def column_table(caption: str, columns: list[Column]) -> Table:
     left = len(lines) - MOST_LINES
     if left > 1:
         lines = [*lines[:MOST_LINES], [f"({left:,} more lines in report.json)", "", "", ""]]
-    return Table(caption, ["column", "kind", "what was done", "missing"], lines)
+    return Table(caption, ["column", "kind", "use", "missing"], lines)
 
 
 def relevances(model: Any) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""From samples to a model that is judged on rows it has not seen, and to the files that a command leaves."""
+"""Training, validation on held-out rows, and output files of commands on files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNKNOWN = "(unknown)"
 
 @dataclass(frozen=True)
 class Validation:
-    """Figures on rows that the model had not seen: one for each fold of each repetition, or for each repetition."""
+    """Scores on held-out rows, one for each fold of each repetition, or for each repetition."""
 
     folds: int
     repeats: int
@@ -121,17 +121,17 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     labels = samples.labels
     if task.supervised:
         if labels is None:
-            where = "--target NAME" if samples.metric == "precomputed" else "a tab and a class after each string"
+            where = "--target NAME" if samples.metric == "precomputed" else "a tab and the class after each string"
             where = "the names of sub-folders" if samples.source.is_dir() else where
-            raise ValueError(f"{samples.source} has no classes to learn, which are given by {where}.")
+            raise ValueError(f"{samples.source} contains no classes to learn; give them by {where}.")
         rows = np.flatnonzero(labels != None)  # noqa: E711, elementwise
         if len(rows) < len(labels):
-            notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
+            notes.append(f"{len(labels) - len(rows):,} rows without a class are not used for training, but predicted.")
         _check_classes(samples, labels[rows], notes)
     limit = most or task.limit(samples)
     if len(rows) <= limit:
         return rows
-    notes.append(f"Learned from {limit:,} of {len(rows):,} {samples.word}, chosen at random (--rows).")
+    notes.append(f"Trained on {limit:,} of {len(rows):,} {samples.word}, chosen at random (--rows).")
     rng = np.random.default_rng(task.seed)
     if labels is None or not task.supervised:
         return np.sort(rng.choice(rows, limit, replace=False))
@@ -149,21 +149,21 @@ def _check_classes(samples: Samples, labels: Array, notes: list[str]) -> None:
     target = samples.preparation.target if samples.preparation is not None else None
     column = f"Column {target!r}" if target is not None else f"{samples.source}"
     if len(labels) == 0:
-        raise ValueError(f"{column} has no values, so that there is no class to learn.")
+        raise ValueError(f"{column} has no values, so there is no class to learn.")
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     if len(classes) == 1:
-        raise ValueError(f"{column} has one class only, {str(classes[0])!r}; to tell classes apart takes two or more.")
+        raise ValueError(f"{column} has one class only, {str(classes[0])!r}; at least two classes are needed.")
     if len(classes) > MOST_CLASSES or (len(classes) > 10 and 5 * len(classes) > len(labels)):
         raise ValueError(
-            f"{column} has {len(classes):,} different values in {len(labels):,} rows; classes must have more "
-            "rows each, and numbers cannot be predicted unless they are put into classes first."
+            f"{column} has {len(classes):,} different values in {len(labels):,} rows; each class needs more "
+            "rows. To predict numbers, divide them into classes first."
         )
     if counts.max() < 2:
-        raise ValueError(f"{column} has one row of each class; to validate takes two or more.")
+        raise ValueError(f"{column} has one row of each class; validation requires at least two.")
     if len(classes) > FEW_NUMBERS and 20 * len(classes) > len(labels) and all(_is_number(name) for name in classes):
         notes.append(
-            f"{column} holds {len(classes)} different numbers, which looks like an amount to be estimated and not like "
-            "classes; each number is learned as a class of its own, and being close to the right one does not count."
+            f"{column} holds {len(classes)} different numbers, which looks like a regression target rather than "
+            "classes; each number is treated as a separate class, without regard to their order."
         )
 
 
@@ -184,8 +184,8 @@ def _note_copies(samples: Samples, X: Any, y: Array | None, notes: list[str]) ->
     copies = int(pd.concat([table, pd.Series(y, dtype=object)], axis=1).duplicated().sum())
     if copies > MANY_COPIES * len(table):
         notes.append(
-            f"{copies:,} {samples.word} are copies of others in all that is learned from; unless they were observed "
-            "anew, the figures are too good, as models were judged by what they had seen."
+            f"{copies:,} {samples.word} are copies of others in all training columns; unless they are independent "
+            "observations, the scores are too optimistic, because copies occur in both training and test folds."
         )
 
 
@@ -201,7 +201,7 @@ def _validate(
     most = len(X) // 2 if known is None else int(np.unique(known, return_counts=True)[1].max())
     folds = min(folds, most)
     if folds < 2:
-        notes.append(f"{len(X)} rows are too few to validate.")
+        notes.append(f"{len(X)} rows are too few for validation.")
         return Validation(0, 0, {})
     kind = RepeatedKFold if known is None else RepeatedStratifiedKFold
     splits = kind(n_splits=folds, n_repeats=repeats, random_state=task.seed)
@@ -209,7 +209,7 @@ def _validate(
     held_out = np.full((repeats, len(X)), None, dtype=object) if task.supervised else None
     if known is not None and task.supervised:
         if _leaves_one_class(known, splits):
-            notes.append("Not validated: without the rows of a fold, those of one class only are left to learn from.")
+            notes.append("Not validated: without the rows of a fold, only one class remains for training.")
             return Validation(0, 0, {})
         _note_rare_classes(known, folds, notes)
     with warnings.catch_warnings(), bars.counting("Validating", folds * repeats) as advance:
@@ -251,8 +251,7 @@ def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
     rare = [f"{str(name)!r} ({count})" for name, count in zip(*np.unique(labels, return_counts=True)) if count < folds]
     if rare:
         notes.append(
-            f"Some classes have fewer rows than there are folds, which is {folds}, so that figures on them say little: "
-            f"{listed(rare)}."
+            f"Some classes have fewer rows than the {folds} folds, so their scores are unreliable: {listed(rare)}."
         )
 
 
@@ -268,8 +267,8 @@ def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices
         judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
     elif task.mapping:
         notes.append(
-            f"The mapping is judged by the {samples.word} that it was learned from, which may flatter it; --rows "
-            f"NUMBER that leaves out {LEAST_JUDGED} or more judges it by those."
+            f"The quality of the mapping is measured on its training {samples.word}, which may be too optimistic. Use "
+            f"--rows NUMBER to leave out at least {LEAST_JUDGED} of them for the measurement."
         )
     labels = None if samples.labels is None else samples.labels[judged]
     if samples.metric is not None:
@@ -315,12 +314,12 @@ def check_outputs(folder: Path, data: Path) -> None:
     from protolearn.core.files import check_output
 
     if find_spec("skops") is None:
-        raise ImportError("Models are stored by skops, which is not installed: pip install protolearn[skops]")
+        raise ImportError("Storing models requires skops, which is not installed: pip install protolearn[skops]")
     check_exist(data)
     if data.is_dir() and folder.resolve().is_relative_to(data.resolve()):
-        raise ValueError(f"{folder} is in the folder that is read; write to another one.")
+        raise ValueError(f"{folder} is inside the input folder; choose another output folder.")
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file; give the name of a folder to write to.")
+        raise NotADirectoryError(f"{folder} is a file; choose an output folder.")
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         check_output(folder / name, [data])
@@ -422,6 +421,6 @@ def _on_validation(learned: Learned) -> str:
         return ""
     right = validation.summary()["accuracy"]
     return (
-        f"Of rows that it had not seen, {100 * right['mean']:.1f} % ± {100 * right['std']:.1f} were right in "
-        "cross-validation. This page shows the rows that it has learned from, on which it does better."
+        f"Its accuracy on held-out rows is {100 * right['mean']:.1f} % ± {100 * right['std']:.1f} in "
+        "cross-validation. This page shows the training rows, on which the accuracy is higher."
     )

@@ -1,4 +1,4 @@
-"""Bars on the terminal for what takes a while: on the error stream, and gone when it is done."""
+"""Progress bars on the terminal: on the error stream, and removed at the end."""
 
 from __future__ import annotations
 

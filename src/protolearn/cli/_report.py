@@ -1,4 +1,4 @@
-"""A page of sections, each with prose, pictures, tables and code, as one HTML file that needs no other file.
+"""A page of sections with prose, pictures, tables and code, as one self-contained HTML file.
 
 Text is HTML written by the library itself; only table cells and code are escaped.
 """

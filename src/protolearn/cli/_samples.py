@@ -1,4 +1,4 @@
-"""What commands on files learn from: a table, strings, distances or pictures, read as the options say."""
+"""Samples of commands on files: a table, strings, distances or images, read according to the options."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check_exist(*paths: Path) -> None:
     """Require that files or folders exist."""
     for path in paths:
         if not path.exists():
-            raise FileNotFoundError(f"There is no file or folder {path}.")
+            raise FileNotFoundError(f"File or folder not found: {path}.")
 
 
 def part(X: Any, rows: Indices, columns: Indices | None = None) -> Any:
@@ -91,9 +91,9 @@ def read_samples(
     )
 
     if metric is not None and metric not in (*STRING_METRICS, "precomputed"):
-        raise ValueError(f"There is no metric {metric!r}; choose one of {', '.join(STRING_METRICS)} or precomputed.")
+        raise ValueError(f"Unknown metric {metric!r}; choose one of {', '.join(STRING_METRICS)} or precomputed.")
     if (ignore or keep or (target and metric != "precomputed")) and (metric is not None or data.is_dir()):
-        raise ValueError(f"Columns can be named for tables only, and {data} is none.")
+        raise ValueError(f"Columns can be named for tables only, but {data} is not a table.")
     if metric == "precomputed":
         found = read_distances(data, target, decimal=decimal)
         if found.X.shape[0] != found.X.shape[1]:
@@ -108,7 +108,7 @@ def read_samples(
         return Samples(data, found.X, found.X, found.labels, names, metric=metric)
     if data.is_dir():
         if not is_picture_folder(data):
-            raise ValueError(f"{data} has no pictures; texts are compared by a metric: --metric ncd, or --metric edit.")
+            raise ValueError(f"{data} contains no images; for texts, name a metric: --metric ncd or --metric edit.")
         found = read_pictures(data)
         preparation = TablePreparation().fit(found.X)
         prepared = preparation.transform(found.X)
@@ -138,7 +138,9 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
     elif metric in STRING_METRICS:
         found = read_strings(data)
     else:
-        raise ValueError(f"The model is a {type(model).__name__} that no command on files has made; use it in Python.")
+        raise ValueError(
+            f"The model is a {type(model).__name__} that was not created by a protolearn command; use it in Python."
+        )
     names = found.names or ([_shortened(string) for string in found.X] if metric in STRING_METRICS else None)
     return Samples(data, found.X, found.X, names=names, metric=metric)
 
@@ -161,11 +163,11 @@ def _news(table: Any, model: Any) -> list[str]:
     notes = []
     if where:
         notes.append(
-            f"{new.sum():,} of {len(table):,} rows have values that were not seen in training, in {listed(where)}; "
-            "they count as none of the known ones."
+            f"{new.sum():,} of {len(table):,} rows have values that did not occur in training, in {listed(where)}; "
+            "they are treated as none of the known values."
         )
     if empty:
-        notes.append(f"There is no value in {listed(empty)}; predictions take all of them as missing.")
+        notes.append(f"There are no values in {listed(empty)}; all of them are treated as missing.")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""What can be learned from a file: a classifier, a map, clusters or a view; how each is made, judged and applied."""
+"""Tasks of commands on files: how a classifier, a map, clusters or a view is trained, evaluated and applied."""
 
 from __future__ import annotations
 
@@ -186,11 +186,11 @@ class View(Task):
 
         n = len(X)
         if n < 8:
-            raise ValueError(f"A view needs 8 rows or more, and there are {n}.")
+            raise ValueError(f"A view needs at least 8 rows, but there are {n}.")
         perplexity = float(min(30, (n - 1) // 3))
         if self.mapping:
             if samples.metric is not None:
-                raise ValueError("A view with a mapping needs a table; leave out --mapping.")
+                raise ValueError("A view with a mapping needs a table; omit --mapping.")
             return MappedEmbedding(cost=tsne(perplexity), random_state=self.seed)
         metric = "euclidean" if samples.metric is None else "precomputed"
         return TSNE(perplexity=perplexity, metric=metric, random_state=self.seed)
@@ -221,7 +221,7 @@ def predictions(model: Any, X: Any) -> dict[str, Array]:
     from protolearn.cli._samples import part
 
     if not hasattr(model, "transform") and not hasattr(model, "predict"):
-        raise ValueError("The view has no place for new rows; learn it with: protolearn view DATA --mapping")
+        raise ValueError("The view cannot embed new rows; train it with: protolearn view DATA --mapping")
     place = "node" if hasattr(model[-1] if hasattr(model, "steps") else model, "lattice_") else "cluster"
     found = []
     for start in range(0, len(X), BLOCK):

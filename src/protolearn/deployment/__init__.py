@@ -1,4 +1,4 @@
-"""Fitted models beyond the process that made them: files that are safe to load, and graphs for other languages."""
+"""Deployment of fitted models: files that are safe to load, and ONNX graphs for other languages."""
 
 from protolearn.deployment._models import load, save
 from protolearn.deployment._onnx import register_onnx_converters, to_onnx

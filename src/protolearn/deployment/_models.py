@@ -1,4 +1,4 @@
-"""Files of fitted models: written and read by skops, which runs no code of theirs, within bounds checked first."""
+"""Files of fitted models, written and read with skops, which executes no code from a file."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ HARMLESS = {"scipy.sparse._csr.csr_array", "numpy.dtype"}  # arrays and their ty
 
 
 def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
-    """Write a fitted estimator, or a pipeline, to a file that `load` reads without running any code of it.
+    """Save a fitted estimator or pipeline to a file that `load` reads without executing code from it.
 
-    The file is written by skops: plain arrays, and a description of the model in JSON. An existing file is replaced
-    when the new one is complete, and not before.
+    The file is written with skops and contains plain arrays and a description of the model in JSON. An existing file is
+    replaced only once the new file is complete.
 
     Parameters
     ----------
     model : object
-        An estimator of protolearn or scikit-learn, or a pipeline of such.
+        Estimator of protolearn or scikit-learn, or a pipeline of these.
     path : str or path-like
-        Where to write; such files are usually called ``.skops``.
+        File to write, usually with the suffix ``.skops``.
     trusted : collection of str, default=()
-        Full names of types and functions of your own that the model holds, such as ``"mymodule.my_distance"``. `load`
-        must be given them, too.
+        Full names of your own types and functions in the model, such as ``"mymodule.my_distance"``. Pass the same names
+        to `load`.
 
     See Also
     --------
-    load : Read the file.
+    load : Loads the file.
 
     Examples
     --------
@@ -61,39 +61,39 @@ def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
         try:
             files.dump(model, new, compression=ZIP_STORED)
         except Exception as error:
-            raise ValueError(f"{type(model).__name__} holds something that cannot be stored: {error}") from error
+            raise ValueError(f"{type(model).__name__} contains an object that cannot be stored: {error}") from error
         foreign = _foreign(files.get_untrusted_types(file=new), trusted)
         if foreign:
             raise ValueError(
-                f"{type(model).__name__} holds {_listed(foreign)}, which is neither of protolearn nor of scikit-learn. "
-                "Replace it by what these offer, or name it in trusted, here and in load."
+                f"{type(model).__name__} contains {_listed(foreign)}, which is not part of protolearn or scikit-learn. "
+                "Replace it, or name it in trusted, both here and in load."
             )
         with ZipFile(new, "a", ZIP_STORED) as archive:
             archive.writestr(VERSIONS, json.dumps({"format": FORMAT, "versions": _versions()}))
 
 
 def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
-    """Return the model of a file that `save` has written.
+    """Load a model from a file that `save` has written.
 
-    Nothing in the file is run, and the file may come from a stranger: it can name types of protolearn and of
-    scikit-learn, and no others. If it was written by another version of one of these, a warning says so.
+    Loading executes no code from the file, so untrusted files are safe: a file can refer only to types of protolearn
+    and scikit-learn. If the file was written by another version of either library, a warning is issued.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to read.
     trusted : collection of str, default=()
-        Full names of further types and functions that the file may refer to. Their code will run, so name only those
-        that you know.
+        Full names of further types and functions that the file may refer to. Their code is executed, so name only those
+        that you trust.
 
     Returns
     -------
     model : object
-        The model, as it was saved.
+        The model in the state in which it was saved.
 
     See Also
     --------
-    save : Write the file.
+    save : Writes the file.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
             about = json.loads(archive.read(VERSIONS))
         saved_by = f"version {about['versions']['protolearn']}"
         if about["format"] != FORMAT:
-            raise ValueError(f"its format is {about['format']}, and this is format {FORMAT}")
+            raise ValueError(f"its format is {about['format']}, but this release reads format {FORMAT}")
         foreign = _foreign(named := files.get_untrusted_types(data=data), trusted)
         if not foreign:
             return files.loads(data, trusted=named)
@@ -125,12 +125,12 @@ def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
     except Exception as error:  # archives, headers of arrays, JSON and descriptions are refused in many ways
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ValueError(
-            f"{path} is no model that protolearn {__version__} can load, or it is damaged ({reason}). It was saved by "
-            f"{saved_by}."
+            f"{path} is not a model that protolearn {__version__} can load, or it is damaged ({reason}). It was saved "
+            f"by {saved_by}."
         ) from error
     raise ValueError(
-        f"{path} refers to {_listed(foreign)}, which is neither of protolearn nor of scikit-learn, and was not loaded. "
-        "If you know what it is, and trust it, name it in trusted."
+        f"{path} refers to {_listed(foreign)}, which is not part of protolearn or scikit-learn, and was not loaded. If "
+        "you trust it, name it in trusted."
     )
 
 
@@ -138,7 +138,9 @@ def _skops() -> Any:
     try:
         return import_module("skops.io")
     except ImportError:
-        raise ImportError("Models are stored by skops, which is not installed: pip install protolearn[skops]") from None
+        raise ImportError(
+            "Storing models requires skops, which is not installed: pip install protolearn[skops]"
+        ) from None
 
 
 def _versions() -> dict[str, str]:
@@ -174,7 +176,7 @@ def _check_archive(archive: ZipFile, size: int) -> None:
     """Require that the members of an archive, and the arrays in them, are no larger than the file can justify."""
     members = archive.infolist()
     if any(member.compress_type != ZIP_STORED for member in members) or sum(m.file_size for m in members) > size:
-        raise ValueError("it is packed, which models are not")
+        raise ValueError("it is compressed, which models are not")
     for member in members:
         if member.filename.endswith(".npy"):
             stored_array(archive.read(member))

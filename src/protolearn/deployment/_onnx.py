@@ -1,4 +1,4 @@
-"""Models beyond Python: graphs of the open format ONNX, converted by skl2onnx together with the steps before them."""
+"""Conversion of models and pipelines to the open format ONNX, with skl2onnx."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ __all__ = ["register_onnx_converters", "to_onnx"]
 def to_onnx(model: Any, X: Any = None, *, dtype: DTypeLike = np.float64, path: FilePath | None = None) -> Any:
     """Convert a fitted model, or a pipeline that ends in one, to ONNX.
 
-    The result answers as the model does, to rounding, wherever there is a runtime for ONNX: in C++, Java, JavaScript,
-    on a phone. Classifiers have the outputs ``label``, ``probabilities``, ``distances`` and ``confidence``; maps
-    ``winner`` and ``distances``, and those with shapes ``code``, which is what their ``transform`` returns;
-    `OutlierDetector` has ``label`` and ``scores``; views and projections have ``transformed``. The guide, in
-    "Shipping a model", lists which models can be converted, and how far their answers agree.
+    Up to rounding, the graph gives the same results as the model wherever there is an ONNX runtime, for instance in
+    C++, Java, JavaScript or on a phone. Classifiers have the outputs ``label``, ``probabilities``, ``distances`` and
+    ``confidence``. Maps have the outputs ``winner`` and ``distances``; maps with shapes also have ``code``, the result
+    of their ``transform``. `OutlierDetector` has ``label`` and ``scores``, and views and projections have
+    ``transformed``. The guide "Shipping a model" lists the models that can be converted and the accuracy of their
+    results.
 
     Parameters
     ----------
     model : object
-        A fitted estimator of protolearn, or a fitted pipeline of scikit-learn whose other steps skl2onnx knows.
+        Fitted estimator of protolearn, or a fitted scikit-learn pipeline whose other steps skl2onnx supports.
     X : DataFrame, optional
-        Some samples, if the model was fitted to a table with columns of different kinds. Each column is then an input
-        of shape (n_samples, 1), of strings or of numbers, in the order of the table and with its name, in which all but
-        letters and digits becomes an underscore. Otherwise there is one input ``X`` of shape (n_samples, n_features).
-        Of a pipeline that begins with a `TablePreparation`, give rows of the raw table; the inputs are the columns that
-        it prepares.
+        Some rows of the table, if the model was fitted to a table with columns of different types. Each column is then
+        an input of shape (n_samples, 1), of strings or numbers, in the order of the table. The input has the name of
+        the column, with all characters except letters and digits replaced by underscores. Otherwise there is a single
+        input ``X`` of shape (n_samples, n_features). For a pipeline that begins with a `TablePreparation`, give rows of
+        the raw table; the inputs are the columns that it returns.
     dtype : {float64, float32}, default=float64
-        Type of the numbers that come in, and of those that come out. What protolearn computes is computed in double
-        precision in any case; the steps before it are in the type of the input.
+        Type of the numerical inputs and outputs. Models of protolearn are always computed in double precision; the
+        steps before them use the type of the input.
     path : str or path-like, optional
-        Where to write the model; such files are usually called ``.onnx``. An existing file is replaced when the new one
-        is complete.
+        File to write, usually with the suffix ``.onnx``. An existing file is replaced once the new file is complete.
 
     Returns
     -------
     onnx_model : onnx.ModelProto
-        The model, which ``onnx_model.SerializeToString()`` makes bytes of, for onnxruntime.
+        The converted model. ``onnx_model.SerializeToString()`` returns the bytes that onnxruntime reads.
 
     See Also
     --------
-    save : For use in Python.
-    protolearn.deployment.register_onnx_converters : For those who call skl2onnx themselves.
+    save : Saves a model for use in Python.
+    protolearn.deployment.register_onnx_converters : Enables direct calls of skl2onnx.
 
     Examples
     --------
@@ -84,16 +84,18 @@ def _prepared(model: Any, X: Any) -> tuple[Any, Any]:
     if not isinstance(model[0], TablePreparation):
         return model, X
     if X is None:
-        raise ValueError("The model takes a table: give X, some rows of it, which tell names and kinds of columns.")
+        raise ValueError(
+            "The model was fitted to a table; give X, some rows of it, for the names and types of the columns."
+        )
     return model[1:], model[0].transform(X)
 
 
 def register_onnx_converters() -> None:
-    """Tell skl2onnx how to convert the estimators of this library.
+    """Register converters for the estimators of this library with skl2onnx.
 
-    `to_onnx` does so itself. After it, ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take these estimators,
-    with all their options, alone and within anything that skl2onnx converts. A model whose ``transform`` counts, since
-    other steps follow it, needs the option ``{id(model): {"transform": True}}``.
+    `to_onnx` calls this function itself. Afterwards ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` accept these
+    estimators with all their options, both alone and inside any estimator that skl2onnx converts. A model that is
+    followed by other steps, which use its ``transform``, needs the option ``{id(model): {"transform": True}}``.
 
     Examples
     --------
@@ -116,5 +118,5 @@ def _converters() -> Any:
         if str(error.name).partition(".")[0] not in ("onnx", "skl2onnx"):
             raise
         raise ImportError(
-            f"Models are converted to ONNX by skl2onnx, and {error.name} is not installed: pip install protolearn[onnx]"
+            f"Conversion to ONNX requires {error.name}, which is not installed: pip install protolearn[onnx]"
         ) from None

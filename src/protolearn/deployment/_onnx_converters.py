@@ -1,4 +1,4 @@
-"""What skl2onnx has to know of the estimators of this library: what they take, what they answer, and by which nodes."""
+"""Converters of the estimators of this library for skl2onnx: inputs, outputs and nodes."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def convert(model: Any, X: Any, dtype: Any) -> ModelProto:
         named = X is None and hasattr(model, "feature_names_in_")
         raise ValueError(
             f"A step of the model cannot be converted by skl2onnx ({reason}). "
-            + ("If it takes columns by their names, give X, a table that has these. " if named else "")
-            + "Some steps can be converted for one type of numbers only: try the other dtype, or another step."
+            + ("If it selects columns by name, give X, a table with these columns. " if named else "")
+            + "Some steps can be converted for one number type only: try the other dtype, or another step."
         ) from error
     converted.producer_name, converted.producer_version = "protolearn", __version__
     return converted
@@ -85,17 +85,17 @@ def _inputs(model: Any, X: Any, number: Any) -> list[tuple[str, Any]]:
     n_features = getattr(model, "n_features_in_", None)  # of a pipeline, its first step knows
     if X is None:
         if n_features is None:
-            raise ValueError(f"{type(model).__name__} does not say how many features it takes; give X, a table.")
+            raise ValueError(f"{type(model).__name__} does not define its number of features; give X, a table.")
         return [("X", number([None, n_features]))]
     if not hasattr(X, "columns"):
-        raise TypeError(f"X is a {type(X).__name__}; give a table with named columns, or nothing.")
+        raise TypeError(f"X is a {type(X).__name__}; give a table with named columns, or omit X.")
     known = getattr(model, "feature_names_in_", X.columns)
     if list(known) != list(X.columns) or len(known) != (n_features or len(known)):
-        raise ValueError(f"X has the columns {list(X.columns)}, but the model was fitted to {list(known)}.")
+        raise ValueError(f"X has columns {list(X.columns)}, but the model was fitted to {list(known)}.")
     kinds = {name: np.asarray(X[name]).dtype.kind for name in X.columns}
     for name, kind in kinds.items():
         if kind not in "biufOU":
-            raise ValueError(f"Column {name!r} of X holds neither numbers nor strings; make it one of these first.")
+            raise ValueError(f"Column {name!r} of X contains neither numbers nor strings; convert it first.")
     return [(str(name), (number if kind in "biuf" else StringTensorType)([None, 1])) for name, kind in kinds.items()]
 
 

@@ -1,4 +1,4 @@
-"""Nodes of ONNX graphs, written as calls of functions, and the few formulas that models are made of.
+"""Nodes of ONNX graphs, written as function calls, and the basic formulas of the models.
 
 Everything is computed in double precision and from a common origin. Arrays: x (n, N) samples, W (k, N) prototypes,
 D (n, k) distances. A tensor of the graph is its name; an array, or a number, becomes a constant.

@@ -1,4 +1,4 @@
-"""What fitted models answer to samples, as formulas of an ONNX graph, made of their public numbers.
+"""Outputs of fitted models as formulas of an ONNX graph, computed from their public attributes.
 
 Arrays: x (n, N) samples, W (k, N) prototypes, D (n, k) distances, C classes; tensors of the graph are their names.
 """
@@ -39,10 +39,10 @@ __all__ = ["INDEX", "LABEL", "NUMBER", "Column", "Inner", "answers", "columns", 
 LABEL, NUMBER, INDEX = "label", "number", "index"
 LOGARITHMIC = ("logdet", "mahalanobis")  # measures that are minus twice the logarithm of a density
 PAIRS = (
-    "it compares objects with objects of the training data, by dissimilarities that are computed outside of it. Use a "
+    "it compares objects with training objects by dissimilarities that are computed outside the model. Use a "
     "model of vectors"
 )
-NO_MAP = "it has no map for new samples. Use MappedEmbedding, which learns one"
+NO_MAP = "it has no out-of-sample mapping. Use MappedEmbedding, which learns one"
 
 
 class Column(NamedTuple):
@@ -131,16 +131,18 @@ def _reason(model: Any) -> str:
     if isinstance(model, SNE | TSNE | MVU | DiscriminativeEmbedding):
         return NO_MAP
     if isinstance(model, ClassicalMDS):
-        return "it is a view of dissimilarities. Use scikit-learn's PCA, which gives the same view of vectors"
+        return (
+            "it is an embedding of dissimilarities. Use scikit-learn's PCA, which gives the same embedding of vectors"
+        )
     if isinstance(model, RELATIONAL):
         return PAIRS
     if not isinstance(model, KNOWN):
-        return "only models of protolearn can be asked for distances to prototypes"
+        return "only models of protolearn provide distances to prototypes"
     metric = getattr(model, "metric", None)
     if isinstance(model, PrototypeMap | MappedEmbedding) and is_learned(metric) and as_metric(metric).steps is not None:
-        return "the metric it learned with has steps of its own. Put these into a pipeline, before the model"
+        return "its metric includes preprocessing steps. Put these into a pipeline before the model"
     if isinstance(model, LVQClassifier) and not isinstance(model, CIALVQ) and not _is_plain(model):
-        return f"its metric is a {type(metric).__name__}, whose formula is known to Python only"
+        return f"its metric is a {type(metric).__name__}, which has no ONNX formula"
     return ""
 
 
@@ -177,7 +179,7 @@ def _distances(graph: Graph, model: Any, x: Tensor, measure: str | None = None) 
         if model.missing == "partial":
             raise ValueError(
                 f"{type(model).__name__} with missing='partial' cannot be converted to ONNX; fill in missing values "
-                "first, by SimpleImputer."
+                "first, with SimpleImputer."
             )
         return graph.squares(*((x, W) if not is_learned(model.metric) else _seen(graph, model.metric, x, W)))
     D = _distances_to_patches(graph, model, x) if isinstance(model, CIALVQ) else _learned_distances(graph, model, x)
@@ -323,11 +325,11 @@ def _of_detector(graph: Graph, model: OutlierDetector, x: Tensor) -> dict[str, T
 def _transformed_width(model: Any) -> int:
     """Return the number of columns that `transform` returns; refuse a model that has none, or needs more for it."""
     if not hasattr(model, "transform"):
-        raise ValueError(f"{type(model).__name__} has no transform, so that no other step can follow it in a pipeline.")
+        raise ValueError(f"{type(model).__name__} has no transform, so no other step can follow it in a pipeline.")
     if isinstance(model, LVQClassifier) and model.missing == "partial":
         raise ValueError(
             f"{type(model).__name__} with missing='partial' cannot be converted to ONNX as a step before others. Fill "
-            "in missing values first, by SimpleImputer."
+            "in missing values first, with SimpleImputer."
         )
     return len(model.get_feature_names_out())
 

@@ -1,4 +1,4 @@
-"""Pages to explore a fitted model and its samples with, in a browser and without any other file."""
+"""Self-contained HTML pages for exploring a fitted model and its samples in a browser."""
 
 from protolearn.explore._explore import explore
 

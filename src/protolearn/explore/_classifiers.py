@@ -1,7 +1,7 @@
-"""The part of a page that is about a classifier.
+"""Part of a page that shows a classifier.
 
-The page computes what the classifier does, with its own numbers: distances ``|A (z - w)|^2`` of columns z to prototypes
-w. What the reader changes are features of the table, so that the page also knows which columns each becomes, and how.
+The page computes the same results as the classifier, from distances ``|A (z - w)|^2`` of columns z to prototypes w. The
+reader changes features of the table, so the page also knows how each feature is transformed to columns.
 
 Arrays: Z (n, N) columns of the samples, W (k, N) prototypes, A (s, M, N) or (s, N) matrices.
 """
@@ -31,11 +31,11 @@ CHECKED = 200  # samples whose distances must be those of the metric
 
 
 def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return what the page needs of a classifier: its numbers, and its answers to all samples."""
+    """Return the data of a classifier for the page: its parameters, and its results for all samples."""
     if not (hasattr(last, "prototype_labels_") and hasattr(last, "confidence")):
         raise ValueError(
-            f"{type(last).__name__} has no page; of classifiers, give a fitted one of protolearn, whose answers follow "
-            "from prototypes."
+            f"{type(last).__name__} has no page; give a fitted classifier of protolearn, whose predictions are based "
+            "on prototypes."
         )
     samples = take_apart(model).transform(X)
     metric = _metric(last, samples)
@@ -131,7 +131,7 @@ def _columns(model: Any, Z: Floats, why: str) -> dict[str, Any]:
     return {
         "features": [{"name": str(name), **_plain(j, Z)} for j, name in enumerate(names)],
         "prepared": list(Z.T),
-        "note": f"{why} What can be changed here are the columns that the classifier sees.",
+        "note": f"{why} The values here are the input columns of the classifier.",
     }
 
 
@@ -154,7 +154,7 @@ def _features(table: Table, X: Any, Z: Floats) -> dict[str, Any]:
             span = np.ptp(Z[np.isfinite(Z[:, j]), j], axis=0) if np.isfinite(Z[:, j]).any() else 0.0
             if not np.allclose(known, Z[:, j], rtol=1e-9, atol=1e-9 * span, equal_nan=True):
                 prepared[j] = Z[:, j]
-    note = "Features that a step does more to than scaling are changed here as the classifier sees them."
+    note = "Features with transformations other than scaling are changed here in the input columns of the classifier."
     return {"features": features, "prepared": prepared, "note": note if any("own" in f for f in features) else ""}
 
 

@@ -1,4 +1,4 @@
-"""From a fitted model and its samples to a page."""
+"""Conversion of a fitted model and its samples to a page."""
 
 from __future__ import annotations
 
@@ -36,39 +36,39 @@ def explore(
     note: str = "",
     path: FilePath = "explore.html",
 ) -> Path:
-    """Write a page on which a fitted model and its samples can be explored.
+    """Write an interactive HTML page for exploring a fitted model and its samples.
 
-    The page is one file that needs no other and no network, so that it can be sent to anyone. Its panels depend on the
-    model: the lattice of a map, the plane, prototypes and relevances of a classifier, or the positions of a view. What
-    is selected in one panel is selected in all.
+    The page is a single file that works offline, so it can be sent to anyone. Its panels depend on the model: the
+    lattice of a map; the discriminative plane, prototypes and relevances of a classifier; or the positions of an
+    embedding (view). All panels share one selection of samples.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted map, classifier or view of protolearn, or a pipeline that ends in one.
+        Fitted map, classifier or view of protolearn, or a pipeline that ends in one.
     X : array-like or DataFrame of shape (n_samples, n_features), or list of objects
-        Samples, as the model takes them.
+        Samples in the input format of the model.
     y : array-like of shape (n_samples,), optional
-        Classes, or any labels by which samples shall be colored.
+        Classes, or any other labels by which to color the samples.
     names : array-like of shape (n_samples,), optional
         Names of the samples; by default the index of a DataFrame, or numbers from 0.
     images : array-like of shape (n_samples, height, width) or (n_samples, height, width, channels), optional
-        An image of each sample.
+        Image of each sample.
     texts : sequence of str, optional
-        A text for each sample.
+        Text of each sample.
     feature_names : sequence of str, optional
         Names of the features; by default the columns of a DataFrame.
     title : str, optional
         Heading of the page; by default the name of the model.
     note : str, default=""
-        A sentence for the reader, below the heading: where the samples are from, or how the model was validated.
+        Note to the reader below the heading, for instance the source of the samples, or how the model was validated.
     path : str or path-like, default="explore.html"
-        Where to write. An existing file is replaced when the new one is complete.
+        File to write. An existing file is replaced once the new file is complete.
 
     Returns
     -------
     Path
-        The page.
+        Path of the page.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def explore(
         texts = X
     document = {
         "title": title or type(last).__name__,
-        "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",
+        "footer": f"Made by protolearn {__version__}. This page works offline; the file contains all data.",
         "samples": {
             "names": sample_names(names, X, n_samples),
             "named": names is not None,

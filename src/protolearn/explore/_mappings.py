@@ -1,4 +1,4 @@
-"""The numbers of a mapping, from which a page places samples that are typed in as ``transform`` does."""
+"""Parameters of a mapping, with which a page embeds new samples as ``transform`` does."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ROUNDING = 1e-8  # relative to the values, up to which steps are affine
 
 
 def is_mapping(last: Any) -> bool:
-    """Say whether a view is a formula of the features."""
+    """Return whether a view is an explicit function of the features."""
     return isinstance(last, Charting) or isinstance(getattr(last, "mapping_", None), LinearMap | ChartMap | NetworkMap)
 
 
 def mapping_numbers(model: Any, last: Any, X: Any) -> dict[str, Any] | None:
-    """Return what places a sample: affine steps first, then the mapping itself; None if a page cannot do that."""
+    """Return the parameters that embed a sample: affine steps, then the mapping; None if a page cannot compute it."""
     if not is_mapping(last) or np.ndim(X) != 2 or not np.shape(X)[1] <= MOST_FIELDS:
         return None
     numbers = _of_charts(last.charts_.inner, last.weights_) if isinstance(last, Charting) else _of_mapping(last)
@@ -45,7 +45,8 @@ def mapping_numbers(model: Any, last: Any, X: Any) -> dict[str, Any] | None:
 def affine_numbers(steps: list[Callable[[Any], Any]], X: Any) -> dict[str, Floats] | None:
     """Return the numbers of ``steps(x) = start + (x - middle) @ slopes``; None if steps are not of this form.
 
-    Whatever the steps are (scaling, principal components, a learned metric), a probe in each direction tells.
+    The numbers are determined by probes in each direction, for any kind of step (scaling, principal components, a
+    learned metric).
 
     Examples
     --------

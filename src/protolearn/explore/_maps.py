@@ -1,4 +1,4 @@
-"""The part of a page that is about a map: where its cells are drawn, who is in them, and what they stand for."""
+"""Part of a page that shows a map: the layout of its cells, their members and their prototypes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHERS = {"tree": "a tree", "hyperbolic": "a hyperbolic disc", "graph": "a graph
 
 
 def map_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return what the page needs of a map."""
+    """Return the data of a map for the page."""
     samples = take_apart(model).transform(X)
     winners, second, distances = _winners(last, samples)
     lattice: Lattice | None = getattr(last, "lattice_", None)
@@ -217,11 +217,11 @@ def _sentences(
         where = f"on {OTHERS[lattice.kind]} of {k:,} cells"
     parts = [
         f"{type(last).__name__} of {n:,} samples {where}.",
-        f"Quantization error {quantization:.4g}: how far a sample is from the prototype of its cell, on average.",
+        f"Quantization error {quantization:.4g}: the mean distance of a sample from the prototype of its cell.",
     ]
     if topographic is not None:
         parts.append(
             f"Topographic error {100 * topographic:.1f} %: the share of samples whose two nearest prototypes are not "
-            "neighbors on the map, so less is better."
+            "neighbors on the map; lower is better."
         )
     return " ".join(parts)

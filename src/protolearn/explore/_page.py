@@ -1,8 +1,8 @@
 """The page itself: a template, a style sheet and modules of JavaScript, put together with the data in one file.
 
-Modules are plain, and a browser could load them as they are. In the page they stand one after another in one script:
-imports are dropped, and names that are exported are simply there. A content security policy names that script and the
-style sheet by their hashes, and forbids everything else, above all what could come in with the data.
+Modules are plain JavaScript that a browser could load directly. In the page they are concatenated to one script,
+without imports and exports. A content security policy allows that script and the style sheet by their hashes and
+forbids everything else, in particular code that might be contained in the data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODULES = (
 
 
 def render(title: str, payload: str) -> str:
-    """Return a page that needs no other file.
+    """Return a self-contained page.
 
     Examples
     --------

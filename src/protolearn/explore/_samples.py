@@ -117,12 +117,12 @@ def pixels(images: ArrayLike, n_samples: int) -> Array:
         )
     if given.size > MOST_PIXELS:
         raise ValueError(
-            f"images holds {given.size:,} numbers, which is too much for one page; make them smaller, to "
-            f"{MOST_PIXELS:,} in all."
+            f"images contains {given.size:,} numbers, too many for one page; reduce the images, to at most "
+            f"{MOST_PIXELS:,} numbers in total."
         )
     if given.dtype == np.uint8:
         return given
     low, high = float(given.min()), float(given.max())
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError("images holds NaN or infinite numbers; replace them.")
+        raise ValueError("images contains NaN or infinite numbers; replace them.")
     return np.round((given - low) * (255.0 / (high - low or 1.0))).astype(np.uint8)

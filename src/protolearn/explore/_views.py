@@ -1,4 +1,4 @@
-"""The part of a page that is about a view: positions, how well each sample is placed, and its true neighbors."""
+"""Part of a page that shows a view: positions, quality of the embedding of each sample, and its true neighbors."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ WORDS = ((0.97, "almost always"), (0.9, "mostly"), (0.75, "often"), (0.0, "seldo
 
 
 def view_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return positions of the samples, and what tells how far they can be trusted."""
+    """Return the positions of the samples, and measures of their quality."""
     given = take_apart(model).transform(X)
     found = _positions(last, given)
     if not np.isfinite(found).all():
-        raise ValueError(f"Positions of {type(last).__name__} hold NaN or infinite numbers; fit it again.")
+        raise ValueError(f"Positions of {type(last).__name__} contain NaN or infinite numbers; fit it again.")
     n_samples, n_components = found.shape
     text = f"{type(last).__name__} of {n_samples:,} sample{'' if n_samples == 1 else 's'}."
     if n_components == 1:
-        text += " The view has one dimension, from left to right; heights are arbitrary, to tell samples apart."
+        text += " The view has one dimension, from left to right; vertical positions are arbitrary."
     elif n_components > 2:
-        text += f" Shown are the first two of {n_components} dimensions."
+        text += f" The first two of {n_components} dimensions are shown."
     view: dict[str, Any] = {"positions": _in_plane(found), "quality": [], "neighbors": None}
     space = _space(last, given)
     if space is not None and n_samples >= 5 and np.ptp(found[:, :2], axis=0).any():
@@ -47,8 +47,8 @@ def view_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
         n_references = max(MOST_PAIRS // n_samples, 1000)
         trusted, kept = point_quality(matrix, found[:, :2], k, metric=metric, n_references=n_references, random_state=0)
         text += " " + _told(float(trusted.mean()), float(kept.mean()), k, n_samples, n_references)
-        view["quality"] = [_quality("Torn", "true neighbors are elsewhere", 1.0 - kept)]
-        view["quality"].append(_quality("Squeezed", "strangers are near", 1.0 - trusted))
+        view["quality"] = [_quality("Torn", "true neighbors are far away", 1.0 - kept)]
+        view["quality"].append(_quality("Squeezed", "false neighbors are near", 1.0 - trusted))
         if n_samples <= MOST_WITH_LINES:
             view["neighbors"] = _nearest(matrix, metric, k)
     view["mapping"] = mapping_numbers(model, last, X)
@@ -63,8 +63,8 @@ def _positions(last: Any, given: Any) -> Floats:
         return np.asarray(last.transform(given), np.float64)
     if len(placed) != n_samples:
         raise ValueError(
-            f"{type(last).__name__} has placed {len(placed)} samples and cannot place others, but X has {n_samples}; "
-            "give the samples of the fit, or use MappedEmbedding or OutOfSample, which place new ones."
+            f"{type(last).__name__} has embedded {len(placed)} samples and has no out-of-sample extension, but X has "
+            f"{n_samples}; give the samples of the fit, or use MappedEmbedding or OutOfSample."
         )
     return placed
 

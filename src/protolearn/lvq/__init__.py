@@ -1,4 +1,4 @@
-"""LVQ classifiers with learned metrics, the parts they are made of, and the metric learners they are compared with."""
+"""LVQ classifiers with learned metrics, their components, and related metric learners (LMNN, LFDA, LPP)."""
 
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import TrainingState

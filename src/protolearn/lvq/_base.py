@@ -1,4 +1,4 @@
-"""What all LVQ classifiers share once they are fitted: labeled prototypes, a metric, and how to read them."""
+"""Common methods of all fitted LVQ classifiers: prediction, distances, confidence, explanations and counterfactuals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENOUGH = 20_000  # samples from which a temperature follows
 
 
 class LVQClassifier(ClassifierMixin, Estimator):
-    """Nearest-prototype classification with any metric: the parent of all LVQ classifiers.
+    """Base class of all LVQ classifiers: nearest-prototype classification with any metric.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def predict(self, X: ArrayLike) -> Array:
-        """Return the class of the nearest prototype, or ``reject_label``.
+        """Return the class of the nearest prototype, or ``reject_label`` for rejected samples.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. Between prototypes at the same distance the choice is arbitrary, but always the same.
+            Predicted classes. Ties between equally distant prototypes are always broken the same way.
         """
         X = self._check_new(X)
         predicted = self.prototype_labels_[self._winners(X)]
@@ -107,14 +107,14 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @averaged
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy: the share of samples, by weight, whose class is predicted.
+        """Return the accuracy: the (weighted) fraction of samples that are classified correctly.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels of the samples.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -127,7 +127,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def distances(self, X: ArrayLike) -> Floats:
-        """Return the squared distance, as it was learned, of each sample to each prototype.
+        """Return the squared distance of each sample to each prototype, in the learned metric.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Squared distances; infinite to the prototypes of classes of which no sample has come yet.
+            Squared distances. They are infinite for prototypes of classes that have not yet occurred in a stream.
         """
         return self._over_chunks(self._measure, self._check_new(X))
 
@@ -153,13 +153,13 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         winners : ndarray of shape (n_samples,)
-            Row of ``prototypes_``.
+            Row number of the nearest prototype in ``prototypes_``.
         """
         return self._winners(self._check_new(X))
 
     @property
     def metric_(self) -> LearnedMetric:
-        """The learned metric, with matrices and prototypes."""
+        """The learned metric, with its matrices and prototypes."""
         check_is_fitted(self, "prototypes_")
         try:
             A, slots = self._matrices("metric_")
@@ -172,7 +172,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Relevance of each feature, averaged over prototypes that have their own; they add up to one."""
+        """Relevance of each feature, averaged over prototypes with local relevances; the relevances sum to one."""
         check_is_fitted(self, "prototypes_")
         relevances = getattr(self, "relevances_", None)  # the one place that says which relevances can be compared
         if relevances is None:
@@ -182,7 +182,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return minus the distance, not squared, to the nearest prototype of each class.
+        """Return the negative distance (not squared) to the nearest prototype of each class.
 
         Parameters
         ----------
@@ -192,17 +192,19 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Score of each class; with two classes one column: how much nearer the second class is than the first.
+            Score of each class. For two classes, a single score per sample: how much nearer the second class is than
+            the first.
         """
         near = self._plain_distances(self._check_new(X))
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
 
     @blockwise
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return class probabilities, ``exp(-sqrt(d) / T)`` of the nearest prototype of each class, normalized.
+        """Return class probabilities proportional to ``exp(-sqrt(d) / T)``, with d the squared distance to each class.
 
-        The largest is that of the class that `predict` returns. The temperature T fits the training samples best, or,
-        with ``calibration``, samples that are held out.
+        The distance to a class is that to its nearest prototype, so the most probable class is the one that `predict`
+        returns. The temperature T maximizes the likelihood of the training samples or, with ``calibration``, of
+        held-out samples.
 
         Parameters
         ----------
@@ -221,7 +223,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def confidence(self, X: ArrayLike) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
-        ``d+`` is the distance to the nearest prototype and ``d-`` to the nearest prototype of another class.
+        ``d+`` is the squared distance to the nearest prototype, and ``d-`` the squared distance to the nearest
+        prototype of any other class.
 
         Parameters
         ----------
@@ -231,17 +234,18 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         confidence : ndarray of shape (n_samples,)
-            0 on a class border, 1 on a prototype.
+            Confidence, from 0 on a class border to 1 at the position of a prototype.
         """
         return self._confidence(self._check_new(X))
 
     @available_if(lambda self: self.contamination is not None)
     @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Return how well the prototypes cover each sample, minus the smallest ratio ``d_p / r_p`` of all prototypes.
+        """Return a novelty score for each sample: minus the smallest ratio ``d_p / r_p`` over all prototypes.
 
-        ``r_p`` is the acceptance radius of prototype p, so there are scores only with ``contamination``. Samples with a
-        score below -1 lie outside of all radii, and `predict` rejects them.
+        ``d_p`` is the squared distance to prototype p, and ``r_p`` its acceptance radius. Acceptance radii, and
+        therefore scores, exist only if ``contamination`` is set. Samples with a score below -1 lie outside all radii,
+        and `predict` rejects them.
 
         Parameters
         ----------
@@ -251,50 +255,50 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            The lower, the more novel; 0 on a prototype.
+            Scores: lower is more novel, and 0 is the score at the position of a prototype.
         """
         return -self._novelty(self._check_new(X))
 
     @blockwise
     def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample: what training makes small.
+        """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample, the quantity that generalized LVQ minimizes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels of the samples.
 
         Returns
         -------
         mu : ndarray of shape (n_samples,)
-            Relative distance difference, between -1 and 1; negative for samples that are classified correctly.
+            Relative distance, between -1 and 1; negative for samples that are classified correctly.
         """
         return self._to_both_sides(X, y)[0]
 
     @blockwise
     def margins(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """Return ``d_K - d_J`` of each sample: how much nearer its own class is than any other.
+        """Return the margin ``d_K - d_J`` of each sample: how much nearer its own class is than any other class.
 
-        `protolearn.metrics.margin_bound` makes a bound on the error of it.
+        `protolearn.metrics.margin_bound` computes a bound on the generalization error from the margins.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels of the samples.
 
         Returns
         -------
         margins : ndarray of shape (n_samples,)
-            Positive for samples that are classified correctly.
+            Margins, positive for samples that are classified correctly.
         """
         return self._to_both_sides(X, y)[1]
 
     def explain(self, X: ArrayLike) -> Explanation:
-        """Return which prototypes and which features decided on the class of each sample.
+        """Return the prototypes and features that determined the class of each sample.
 
         Parameters
         ----------
@@ -304,7 +308,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         explanation : Explanation
-            Prototypes, distances and the contribution of every feature.
+            The two competing prototypes, their distances, and the contribution of every feature.
         """
         X = self._check_new(X).astype(np.float64)
         A, slots = self._matrices("explain")
@@ -339,45 +343,45 @@ class LVQClassifier(ClassifierMixin, Estimator):
         margin: float = 0.0,
         length: str = "metric",
     ) -> Counterfactuals:
-        """Return the smallest allowed change of each sample that gives it another class.
+        """Return the smallest allowed change of each sample that changes its predicted class.
 
-        Features are named, or numbered from 0. Every change is confirmed by ``predict``. With one matrix for all
-        prototypes, changes are the smallest there are. With matrices of their own they are so where ``proven`` says so,
-        and otherwise the best of a search from many starts. `protolearn.lvq.counterfactual` does the same for a
-        pipeline, in the units of its samples.
+        Refer to features by name or by number, from 0. Every result is verified with ``predict``. If all prototypes
+        share one matrix, the changes are globally optimal. With local matrices, a change is optimal where ``proven`` is
+        true, and otherwise the best result of a search from many starting points. `protolearn.lvq.counterfactual` does
+        the same for a pipeline, in the units of its input.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples. With ``missing="partial"``, missing values stay missing and take no part.
+            Samples. With ``missing="partial"``, missing values stay missing and are not used.
         target : object, optional
-            The class to reach; by default any other. Samples that have it already stay as they are.
+            Class to reach; by default any other class. Samples that are already in the target class are not changed.
         fixed : list of features, optional
             Features that must not change.
         bounds : dict, optional
-            For a feature the least and the largest value it may have, as a pair; None for no bound.
+            Smallest and largest allowed value of a feature, as a pair; None stands for no bound.
         increasing, decreasing : list of features, optional
-            Features that may only go up, or only down.
+            Features that may only increase, or only decrease.
         integers : list of features, optional
-            Features that must be integers.
+            Features that must take integer values.
         groups : list of lists of features, optional
-            Features of which exactly one is 1 and the others are 0, as categories are encoded. They change together and
-            count as one feature.
+            Groups of one-hot encoded features: in each group exactly one feature is 1 and the others are 0. The
+            features of a group change together and count as one feature.
         sparse : bool, default=False
-            Change as few features as possible, and these as little as possible. Otherwise the change is as small as
-            possible, and as a rule all features take part in it.
+            Whether to change as few features as possible, and these as little as possible. Otherwise the total change
+            is as small as possible, and it usually involves all features.
         margin : float, default=0.0
-            Least `confidence` of the changed sample in its class, from 0, a place at the border, to less than 1.
-            ``reject_threshold``, if larger, takes its place.
+            Minimum `confidence` of the changed sample in its new class, from 0 (on the class border) to below 1. If
+            ``reject_threshold`` is larger, it is used instead.
         length : {"metric", "euclidean"}, default="metric"
-            How changes are measured: by the learned metric, or with the same weight for all features. The learned
-            metric is that of the nearest prototype, with a ten-thousandth of the mean over all prototypes, so that what
-            only others see is not free of cost; ``distances`` are without it.
+            How changes are measured: in the learned metric, or with the same weight for all features. The learned
+            metric is that of the nearest prototype plus 1/10,000 of the mean over all prototypes, so features that only
+            other prototypes use have a cost, too. The reported ``distances`` do not include this term.
 
         Returns
         -------
         counterfactuals : Counterfactuals
-            Changed samples, and the lengths of the changes; infinite where no allowed change was found.
+            Changed samples and the lengths of the changes; the length is infinite where no allowed change was found.
         """
         X = self._check_new(X).astype(np.float64)
         request = read_request(
@@ -399,7 +403,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _novelty(self, X: Array) -> Floats:
         if not hasattr(self, "acceptance_radii_"):
             raise ValueError(
-                f"{type(self).__name__} was fitted without contamination and has no acceptance radii; fit it again."
+                f"{type(self).__name__} was fitted without contamination, so it has no acceptance radii. Set "
+                "contamination and fit again."
             )
         return self._over_chunks(lambda part: novelty(self._measure(part), self.acceptance_radii_), X)
 
@@ -520,7 +525,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         if not hasattr(self, "prototypes_"):
             if classes is None:
                 raise ValueError(
-                    "classes must be given in the first call of partial_fit: all classes that will ever come."
+                    "The first call of partial_fit needs classes: the list of all classes that may occur in any batch."
                 )
             self.classes_ = np.unique(np.asarray(classes))
             self._check_reject()

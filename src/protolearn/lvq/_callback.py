@@ -1,4 +1,4 @@
-"""What a function that follows training is told after every iteration."""
+"""State of training that is passed to callbacks after every iteration."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ __all__ = ["Callback", "TrainingState"]
 
 
 class TrainingState:
-    """What a ``callback`` sees of training after an iteration.
+    """State of training after an iteration, as passed to a ``callback``.
 
     Parameters
     ----------
     iteration : int
         Number of the iteration or epoch, from 1.
     cost : float
-        Its cost, as in ``cost_history_``; for `LVQ1` and `LVQ21` the share of errors in the epoch.
+        Cost after the iteration, as in ``cost_history_``; for `LVQ1` and `LVQ21`, the error rate of the epoch.
     make_classifier : callable
-        Returns a copy of the classifier as it is after this iteration.
+        Function that returns a copy of the classifier after this iteration.
 
     Attributes
     ----------
     classifier : object
-        A copy of the classifier as it is after this iteration, fitted, with all of its methods. It is made when it is
-        first asked for.
+        Fitted copy of the classifier after this iteration, with all of its methods. The copy is created on first
+        access.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class TrainingState:
 
     @cached_property
     def classifier(self) -> Any:
-        """A copy of the classifier as it is after this iteration."""
+        """Copy of the classifier after this iteration."""
         return self._make_classifier()
 
 

@@ -1,4 +1,4 @@
-"""LVQ of color textures: patches compared by the spectrum of a learned intensity."""
+"""LVQ for color textures: patches are compared by the power spectrum of a learned intensity."""
 
 from __future__ import annotations
 
@@ -33,39 +33,45 @@ SMALLEST, LARGEST = 1e-30, 1e30  # of pixels and filters: fourth powers of them 
 
 @documented
 class CIALVQ(GLVQ):
-    """Color image analysis LVQ: learns how color becomes intensity, so that filtered spectra tell textures apart.
+    r"""Color image analysis LVQ: a learned map from color to intensity, whose filtered spectra separate textures.
 
-    A map Omega turns the channels of a patch into one intensity; a bank of filters, of which the sum S of the spectra
-    is all that matters, picks frequencies of it: ``r(v) = S o F(Omega v)``, with F the Fourier transform. Patches are
-    compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, so it matters little where
-    in the patch a pattern is. Prototypes and maps minimize the cost of generalized LVQ.
+    A linear map :math:`\Omega` turns the channels of a patch into one intensity, and a filter bank weights the
+    frequencies of this intensity: :math:`r(v) = S \circ F(\Omega v)`, where :math:`F` is the Fourier transform and
+    :math:`S` the sum of the filter spectra. Patches are compared by their power at each frequency,
 
-    Patches may have any number of channels: colors, spectral bands, or one. Training takes up to 300 iterations of
-    L-BFGS (``max_iter``), minutes for thousands of patches. Patches may also be given to ``init``.
+    .. math:: d(x, w) = \sum_m \left(|r_m(x)|^2 - |r_m(w)|^2\right)^2,
+
+    so the position of a pattern within the patch matters little. Prototypes and maps minimize the cost of generalized
+    LVQ.
+
+    Patches may have any number of channels: colors, spectral bands, or a single gray channel. Training takes up to 300
+    iterations of L-BFGS (``max_iter``), which means minutes for thousands of patches. ``init`` also accepts an array of
+    patches.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=4
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     filters : {"gabor", "gaussians"}, array-like of shape (L, h, w) or None, default="gabor"
-        The filters: `gabor_bank` or `difference_of_gaussians_bank` of the size of the patches, kernels of your own
-        (centered in the middle, real or complex), or none: all frequencies pass.
+        Filter bank: `gabor_bank` or `difference_of_gaussians_bank` in the size of the patches, or custom kernels
+        (centered, real or complex). With None all frequencies pass.
     structure : {"full", "diagonal", "color"}, default="full"
-        What Omega may be: any linear map of the pixels, with ``(h w)^2 c`` numbers to learn; a filter for each channel
-        (one complex weight for each frequency and channel); or one weight for each channel. With the last two a
-        pattern that moves, and comes in again at the other side, keeps its distances exactly. The first learns most,
-        and heeds positions where that helps.
+        Form of :math:`\Omega`. ``"full"`` is any linear map of the pixels, with :math:`(h w)^2 c` parameters.
+        ``"diagonal"`` is a filter for each channel, with one complex weight for each frequency and channel. ``"color"``
+        is one weight for each channel. With ``"diagonal"`` and ``"color"``, distances are exactly invariant to cyclic
+        shifts of a pattern. ``"full"`` is the most flexible form and can use positions where they help.
     localization : {"class", "global", "prototype"}, default="class"
-        Who has an Omega of its own.
+        Whether each class has its own :math:`\Omega`, all share one, or each prototype has its own.
     distance : {"magnitude", "position"}, default="magnitude"
-        What is compared: powers, or responses with their phases, ``|r(x) - r(w)|^2``, where positions matter.
+        Quantity that is compared: powers, or responses including their phases, :math:`|r(x) - r(w)|^2`, for which
+        positions matter.
     learn_filters : bool, default=False
-        Whether to learn the gain of the filters at each frequency as well, ``d = sum_m (|F_m (Omega x)_m|^2 - w_m)^2``.
-        Prototypes are then power spectra, not patches.
+        Whether to learn the gain of the filters at each frequency as well,
+        :math:`d = \sum_m (|F_m (\Omega x)_m|^2 - w_m)^2`. Prototypes are then power spectra instead of patches.
     patch_shape : tuple of int, optional
-        Height, width and number of channels of patches that come as rows of a table; -1 for one of them means what is
-        left. Not needed for arrays of shape (n_samples, height, width, channels), the only ones that are taken without
-        it: no table tells how its columns lie in a picture.
+        Height, width and number of channels of patches that are given as rows of a table; one of the three may be -1
+        and is then inferred. Required for tables, whose columns do not reveal the layout of the image. Not needed for
+        arrays of shape (n_samples, height, width, channels).
     %(init)s
     %(training)s
     %(reject)s
@@ -76,33 +82,34 @@ class CIALVQ(GLVQ):
     patch_shape_ : tuple of int
         Height, width and number of channels.
     prototypes_ : ndarray of shape (k, height * width * channels)
-        The prototypes, as flattened patches; with ``learn_filters``, a form of their powers, see
+        The prototypes as flattened patches; with ``learn_filters``, a transformation of their powers, see
         ``prototype_powers_``.
     prototype_labels_ : ndarray of shape (k,)
-        Their classes.
+        Class label of each prototype.
     prototype_patches_ : ndarray of shape (k, height, width, channels)
-        The prototypes as pictures (not with ``learn_filters``).
+        The prototypes as images (not available with ``learn_filters``).
     prototype_powers_ : ndarray of shape (k, height, width)
-        Power ``|r(w)|^2`` of each prototype at each frequency, frequency zero first.
+        Power :math:`|r(w)|^2` of each prototype at each frequency, frequency zero first.
     prototype_maps_ : ndarray of shape (k,)
-        Which of the maps each prototype has.
+        Index of the map that each prototype uses.
     omegas_ : ndarray of shape (s, height * width, height * width * channels)
-        The maps in the Fourier domain, complex.
+        The maps :math:`\Omega` in the Fourier domain, complex.
     color_filters_ : ndarray of shape (s, height, width, channels)
-        What map and filters do together, in space: kernels for each channel, centered. Of a full map it is the
-        part that is the same at all places. Complex if the given filters are.
+        Combined effect of map and filters in the spatial domain: centered kernels for each channel. For a full map,
+        this is its translation-invariant part. Complex if the given filters are.
     color_weights_ : ndarray of shape (s, channels)
-        Weights of the channels: what the maps make of uniform patches.
+        Weights of the channels: the responses of the maps to uniform patches.
     filter_gains_ : ndarray of shape (s, height, width)
-        Gain ``|S|`` of the filters at each frequency, frequency zero first; different for each map only if learned.
+        Gain :math:`|S|` of the filters at each frequency, frequency zero first. The gains differ between maps only if
+        they are learned.
     temperature_ : float
         The temperature of the probabilities, see `predict_proba`.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     cost_history_ : list of float
-        Cost after every iteration. Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
+        Cost after every iteration; with ``partial_fit``, the mean cost of each of the last 1,000 batches.
     stage_starts_ : list of int
-        Iterations, from 1, at which the slope of the squashing function takes a new value with ``lbfgs``.
+        Iterations, counted from 1, at which ``lbfgs`` changes the slope of the squashing function.
     score_history_ : list of float
         Accuracy after every iteration, if ``early_stopping``.
     n_iter_ : int
@@ -111,7 +118,7 @@ class CIALVQ(GLVQ):
 
     See Also
     --------
-    GMLVQ : A learned metric for features.
+    GMLVQ : Learns a metric for vectors of features.
 
     References
     ----------
@@ -211,7 +218,7 @@ class CIALVQ(GLVQ):
         return tags
 
     def intensities(self, X: ArrayLike) -> Floats:
-        """Return what each learned map makes of patches, before the filters.
+        """Return the intensities of patches under each learned map, before filtering.
 
         Parameters
         ----------
@@ -221,7 +228,7 @@ class CIALVQ(GLVQ):
         Returns
         -------
         intensities : ndarray of shape (n_samples, s, height, width)
-            One picture for each patch and map; in the Fourier domain it is ``Omega x``.
+            One image for each patch and map; its Fourier transform is ``Omega x``.
         """
         patches = self._check_new(X).astype(np.float64)
         maps = self._metric.map
@@ -246,9 +253,9 @@ class CIALVQ(GLVQ):
 
     @property
     def prototype_patches_(self) -> Floats:
-        """The prototypes as pictures."""
+        """The prototypes as images."""
         if self._metric.learn_filters:
-            raise AttributeError("With learned filters prototypes are power spectra; see prototype_powers_.")
+            raise AttributeError("With learn_filters=True prototypes are power spectra; see prototype_powers_.")
         return self.prototypes_.reshape(-1, *self.patch_shape_)
 
     @property
@@ -261,7 +268,7 @@ class CIALVQ(GLVQ):
 
     @property
     def prototype_maps_(self) -> Indices:
-        """Number of the map that each prototype has."""
+        """Index of the map that each prototype uses."""
         return self._metric.slots(self._codes)
 
     @property
@@ -311,7 +318,7 @@ class CIALVQ(GLVQ):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.learn_filters and self.distance != "magnitude":
-            raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
+            raise ValueError("learn_filters=True compares powers and requires distance='magnitude'.")
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, Array]:
         table, shape = _as_table(X)
@@ -320,7 +327,7 @@ class CIALVQ(GLVQ):
         samples, labels = super()._check_training(table, y, reset)
         if samples.any() and not SMALLEST < np.abs(samples).max() < LARGEST:
             raise ValueError(
-                f"The largest pixel is {np.abs(samples).max():g}; powers of it leave the range of numbers. Scale the "
+                f"The largest pixel is {np.abs(samples).max():g}; its powers overflow. Scale the "
                 "patches, to pixels between 0 and 1 for instance."
             )
         if reset:
@@ -333,9 +340,7 @@ class CIALVQ(GLVQ):
         self._refuse_shape(shape)
         samples = super()._check_new(table)
         if np.abs(samples).max(initial=0.0) > LARGEST:
-            raise ValueError(
-                f"The largest pixel is {np.abs(samples).max():g}; powers of it leave the range of numbers."
-            )
+            raise ValueError(f"The largest pixel is {np.abs(samples).max():g}; its powers overflow. Scale the patches.")
         return samples
 
     def _found_shape(self, shape: tuple[int, ...] | None, n_features: int) -> tuple[int, int, int]:
@@ -409,8 +414,8 @@ class CIALVQ(GLVQ):
         highest, size = np.abs(metric.response).max(), 1.0 if metric.kernels is None else np.abs(metric.kernels).sum()
         if not SMALLEST < highest < LARGEST or highest < 1e-12 * size:
             raise ValueError(
-                f"The filters add up to a response of {highest:g} at most, so all is lost, or leaves the range of "
-                "numbers. Give filters of ordinary size that do not cancel."
+                f"The filters add up to a response of {highest:g} at most, which vanishes or overflows. "
+                "Give filters of ordinary size that do not cancel each other."
             )
         return metric
 

@@ -1,8 +1,8 @@
-"""What the steps of a pipeline make of each column of a table, and the way back.
+"""Tracing of table columns through the steps of a pipeline, and the inverse transformation.
 
-Scalers and other transformers that treat each column by itself are followed column by column, encoded categories are
-one feature, imputers and selectors leave values as they are. Steps that mix columns, such as PCA, are followed if they
-are affine and can be undone; then all steps behind them must be so too.
+Scalers and other transformers that process each column separately are traced column by column. The columns of an
+encoded category count as one feature. Imputers and selectors leave values unchanged. Steps that mix columns, such as
+PCA, are traced if they are affine and invertible; then all later steps must be affine and invertible, too.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ROUNDING = 1e-8  # relative, up to which a step is affine and undone
 
 
 class NoUnits(ValueError):
-    """Steps of a pipeline that cannot be followed back to the table."""
+    """Error for steps of a pipeline that cannot be inverted."""
 
 
 def table_behind(parts: Parts) -> Table:
-    """Return the features of the samples that a pipeline takes, and the columns they become."""
+    """Return the features of the input of a pipeline, and the columns into which the pipeline transforms them."""
     assert parts.before is not None
     names = parts.names_in()
     flow = _Flow([_Column(i) for i in range(len(names))], lambda X: X)
@@ -52,7 +52,7 @@ def table_behind(parts: Parts) -> Table:
 
 
 def is_plain(before: Pipeline) -> bool:
-    """Say whether ``inverse_transform`` of all steps together gives back samples with all of their features."""
+    """Return whether ``inverse_transform`` of all steps together restores samples with all of their features."""
     return hasattr(before, "inverse_transform") and not any(
         isinstance(step, (SelectorMixin, Pipeline)) or hasattr(step, "categories_") or _is_imputer(step)
         for _, step in before.steps
@@ -127,7 +127,7 @@ def _feature(name: Any, own: list[int], columns: list[_Column]) -> Feature:
         return Category(places, mine[0].categories, np.stack(codes, axis=1))
     if len(mine) == 1:
         return Number(places, mine[0].forward, mine[0].back)
-    raise NoUnits(f"The pipeline makes {len(mine)} columns of {name!s}, so these cannot be changed one by one.")
+    raise NoUnits(f"The pipeline turns {name!s} into {len(mine)} columns, which cannot be changed separately.")
 
 
 def _through(step: Any, name: str, flow: _Flow) -> _Flow:
@@ -176,14 +176,14 @@ def _check_inverse(step: Any, name: str) -> None:
 
 
 def _affine(step: Any, name: str, n_columns: int) -> Mixing:
-    """Return what a step that mixes columns does to them and back, if both are affine and the former undoes the latter.
+    """Return the effect of a step that mixes columns, and of its inverse, if both are affine and consistent.
 
-    Probes tell, whatever the step is.
+    Both properties are tested on probes.
     """
     _check_inverse(step, name)
     refusal = NoUnits(
-        f"Step {name!r} ({type(step).__name__}) of the pipeline mixes columns in a way that is not affine, so that "
-        "they have no units of the table."
+        f"Step {name!r} ({type(step).__name__}) of the pipeline mixes columns in a way that is not affine, so "
+        "its units cannot be restored."
     )
     rng = np.random.RandomState(0)
     with warnings.catch_warnings():
@@ -265,7 +265,7 @@ def _encoded(step: Any, name: str, place: int, column: _Column) -> list[_Column]
     """Return the columns that an encoder makes of one, with the codes of its categories."""
     if column.steps or column.codes is not None:
         raise NoUnits(
-            f"Step {name!r} encodes what an earlier step has changed, so the categories are not those of the table."
+            f"Step {name!r} encodes the output of an earlier step, so the categories are not those of the table."
         )
     categories = np.array(step.categories_[place], object)
     samples = np.empty((len(categories), len(step.categories_)), object)

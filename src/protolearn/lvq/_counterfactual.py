@@ -2,7 +2,7 @@
 
 A prototype r of the wanted class must be nearer to the changed sample than every prototype j of other classes, by the
 margin m: ``(1 + m) d_r <= (1 - m) d_j``, which is quadratic in the change, and linear if all prototypes share a matrix
-and m is zero. The smallest change is sought for each r in turn (`_nearest_point`), by branch and bound if there are
+and m is zero. The smallest change is computed for each r in turn (`_nearest_point`), by branch and bound if there are
 integers or categories. If few features shall change, sets of features are tried in the order of their size.
 
 Arrays: x (N,) a sample, delta (N,) its change, W (k, N) prototypes, L (s, N, N) relevance matrices, slots (k,) matrix

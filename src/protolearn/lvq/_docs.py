@@ -1,4 +1,4 @@
-"""What the documentation of all classifiers shares, written once."""
+"""Parameter and attribute descriptions shared by the docstrings of all classifiers."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ __all__ = ["documented"]
 
 INIT = """
 init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
-    Where prototypes start: neural gas within each class (with one prototype, the class mean), the mean of a random
-    third of the class for each prototype, with a small deviation, or given positions, ordered by class.
+    Initial positions of the prototypes. ``"neural_gas"`` runs neural gas within each class (for a single prototype,
+    this is the class mean). ``"mean"`` places each prototype at the mean of a random third of its class, with a small
+    random deviation. An array gives the positions themselves, ordered by class.
 """
 
 MISSING = """
 missing : {"error", "partial"}, default="error"
-    What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+    Treatment of NaN in ``X``: ``"error"`` raises an error, ``"partial"`` computes distances without the missing values.
 """
 
 CALIBRATION = """
 calibration : int, optional
-    Number of folds of a cross-validation, 3 for instance, in which the temperature of the probabilities is chosen on
-    samples that are held out. It takes as many fits more. By default it is chosen on the training samples, as are
-    samples that come more than once and classes of too few samples, which are not held out.
+    Number of cross-validation folds, for instance 3, for choosing the temperature of the probabilities on held-out
+    samples. Each fold takes an additional fit. Duplicate samples and classes with too few samples are never held out.
+    By default the temperature is chosen on the training samples.
 """
 
 REJECT = """
 reject_threshold : float, default=0.0
-    Samples whose `confidence` is below this are not classified.
+    Samples whose `confidence` is below this threshold are rejected. At 0 no sample is rejected for low confidence.
 reject_label : object, default=-1
-    What `predict` returns for such samples; of the same kind as the classes.
+    Label that `predict` returns for rejected samples; it must be of the same type as the class labels.
 contamination : float, optional
-    Reject what no class covers: share of the training samples that lie outside of the acceptance radius of their
-    prototype. A sample outside of all radii is not classified. By default every sample is.
+    Fraction of the training samples that lie outside the acceptance radius of their prototype. If set, `predict`
+    rejects samples outside all acceptance radii as novel. By default no sample is rejected as novel.
 """
 
 ANSWERS = """
@@ -41,36 +42,40 @@ ANSWERS = """
 
 SQUASHING = """
 squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
-    What is made of the relative distance of each sample before it is added to the cost.
+    Squashing function that is applied to the relative distance of each sample before summation in the cost.
 slope : float or tuple of float, optional
-    Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
-    heed all samples, and may give up rare classes. By default 15; 10 with matrices, and 5 for one matrix of limited
-    rank. ``adam`` starts at 2.
+    Slope of the sigmoid or swish function; a pair is annealed from the first value to the second. With a steep slope
+    the cost approaches the number of errors. With a flat slope all samples contribute, and rare classes may be
+    sacrificed. The default is 15; with matrices it is 10, and with a single matrix of limited rank 5. ``adam`` starts
+    at 2.
 neighborhood_range : float, optional
-    Range, in ranks, over which the prototypes of a class learn together from its samples when training starts, such as
-    1; it falls to where only the nearest learns (supervised neural gas). By default only the nearest ever learns.
+    Initial neighborhood range, in ranks, for instance 1 (supervised neural gas): a sample updates several prototypes of
+    its class, and the range shrinks until only the nearest prototype is updated. By default only the nearest prototype
+    is updated throughout.
 """
 
 OPTIMIZATION = """
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
-    How the cost is minimized. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
-    object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
+    Optimizer of the cost. ``"auto"`` is L-BFGS for up to 200,000 samples and Adam on mini-batches for more. Pass an
+    object, such as ``SGD(learning_rate=0.1)``, to set the parameters of the solver.
 max_iter : int, optional
-    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver, 300 for L-BFGS. If it
-    stops L-BFGS, there is a ``ConvergenceWarning``.
+    Maximum number of iterations (``lbfgs``, ``waypoint``) or epochs (``sgd``, ``adam``). The default depends on the
+    solver and is 300 for L-BFGS. If L-BFGS reaches it, a ``ConvergenceWarning`` is issued.
 tol : float, default=1e-6
-    L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
+    Tolerance: L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when its steps are
+    shorter than this.
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, as in scikit-learn.
+    Weights of the classes, with the same meaning as in scikit-learn.
 warm_start : bool, default=False
-    Whether `fit` goes on from the last fit.
+    Whether `fit` continues from the result of the previous fit.
 early_stopping : bool or "train", default=False
-    Keep the state with the best accuracy, on held-out samples (True) or on the training samples, and stop when it has
-    not improved for ``n_iter_no_change`` iterations.
+    Whether to keep the state with the best accuracy, and to stop when the accuracy has not improved for
+    ``n_iter_no_change`` iterations. Accuracy is measured on held-out samples (True) or on the training samples
+    (``"train"``).
 validation_fraction : float, default=0.1
-    Share of samples that early stopping holds out.
+    Fraction of the samples that are held out for early stopping.
 n_iter_no_change : int, default=10
-    Patience of early stopping.
+    Number of iterations without improvement after which early stopping ends training.
 """
 
 TRAINING = """
@@ -80,15 +85,16 @@ TRAINING = """
 
 RUNNING = """
 callback : callable, optional
-    Called as ``callback(state)`` after every iteration of `fit`, with a `TrainingState`: ``state.iteration``,
-    ``state.cost``, and ``state.classifier``, a copy of the classifier as it is now. If it returns True, or raises
-    ``StopIteration``, training ends.
+    Function that is called as ``callback(state)`` after every iteration of `fit`. The `TrainingState` has the
+    attributes ``iteration``, ``cost`` and ``classifier``, a copy of the current classifier. Training ends if the
+    callback returns True or raises ``StopIteration``.
 n_jobs : int, optional
-    Number of threads; by default as many as the matrix library may use.
+    Number of threads; by default as many as the BLAS library may use.
 random_state : int, RandomState instance or None, default=None
-    Determines the start and the order of samples.
+    Determines the random initialization and the order in which samples are presented.
 verbose : int, default=0
-    1 shows a bar of progress (lines where there is no terminal), 2 a line for every iteration.
+    0 is silent, 1 shows a progress bar (or lines of text if there is no terminal), and 2 prints a line for every
+    iteration.
 """
 
 PARAMETERS = """
@@ -104,21 +110,22 @@ PROTOTYPES = """
 prototypes_ : ndarray of shape (k, n_features)
     The prototypes.
 prototype_labels_ : ndarray of shape (k,)
-    Their classes.
+    Class label of each prototype.
 metric_ : LearnedMetric
-    The metric apart from the classifier, for whatever takes one; not there for distances without matrices.
+    The learned metric as an object of its own, for estimators that accept a metric. Not available for distances without
+    matrices.
 acceptance_radii_ : ndarray of shape (k,)
-    The acceptance radius of each prototype, as a squared distance, if ``contamination`` is given.
+    Acceptance radius of each prototype, as a squared distance, if ``contamination`` is set.
 temperature_ : float
-    The temperature of the probabilities, see `predict_proba`; not of `RSLVQ`, whose probabilities follow from a width.
+    Temperature of the probabilities, see `predict_proba`. `RSLVQ`, whose probabilities depend on a width, has none.
 classes_ : ndarray of shape (n_classes,)
-    The classes.
+    Class labels.
 """
 
 IMPORTANCES = """
 feature_importances_ : ndarray of shape (n_features,)
-    Relevance of each feature, as a mean over the prototypes if these have their own, with sum one; what
-    ``SelectFromModel`` and ``RFE`` of scikit-learn go by. Comparable for features of one scale only.
+    Relevance of each feature, averaged over prototypes with local relevances; the relevances sum to one. scikit-learn's
+    ``SelectFromModel`` and ``RFE`` use them. They are comparable only between features of the same scale.
 """
 
 FEATURES = """
@@ -130,26 +137,27 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
 
 SCALE = """
 scale_ : ndarray of shape (n_features,)
-    Standard deviation of each feature, in which relevances are measured; ones after ``solver="sgd"``, which learns in
-    the units of the samples as the publications do.
+    Standard deviation of each feature, the unit in which relevances are measured. All ones after ``solver="sgd"``,
+    which learns in the units of the samples, as in the publications.
 regularization_ : float
-    The regularization that was used.
+    Weight of the regularization term that was used.
 """
 
 ATTRIBUTES = """
 %(prototypes)s
 cost_history_ : list of float
-    Cost after every iteration; with ``sgd`` and ``adam`` the mean cost that samples met during an epoch (``sgd``:
-    without the regularization). Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
+    Cost after every iteration. With ``sgd`` and ``adam``, the mean cost of the samples during each epoch, before their
+    updates (``sgd``: without the regularization term). With ``partial_fit``, the mean cost of each of the last 1,000
+    batches.
 stage_starts_ : list of int
-    Iterations, from 1, at which the slope of the squashing function takes a new value with ``lbfgs``; the cost before
-    and after them is not the same.
+    Iterations, counted from 1, at which ``lbfgs`` changes the slope of the squashing function. Costs before and after a
+    change are not comparable.
 score_history_ : list of float
-    Accuracy after every iteration, if ``early_stopping``.
+    Accuracy after every iteration, if ``early_stopping`` is set.
 n_iter_ : int
     Number of iterations, or of batches given to ``partial_fit``.
 n_wins_ : ndarray of shape (k,)
-    How many training samples, or samples of the last batch, each prototype is nearest to.
+    Number of training samples, or of samples in the last batch, to which each prototype is nearest.
 %(features)s
 """
 

@@ -1,4 +1,4 @@
-"""Generalized LVQ: prototypes, and the relevance of each feature, learned by minimizing one cost."""
+"""Generalized LVQ: prototypes and feature relevances that minimize a common cost function."""
 
 from __future__ import annotations
 
@@ -58,19 +58,24 @@ LAST_RANGE = 0.1  # in ranks, at which only the nearest prototype learns
 
 @documented
 class GLVQ(LVQClassifier):
-    """Generalized learning vector quantization.
+    r"""Generalized learning vector quantization.
 
-    A sample belongs to the class of its nearest prototype. Prototypes minimize the mean of ``phi(mu)`` over the
-    samples, with ``mu = (d_J - d_K) / (d_J + d_K)``, where ``d_J`` is the squared distance to the nearest prototype of
-    the sample's own class and ``d_K`` to the nearest of another class.
+    A sample is assigned to the class of its nearest prototype. Training minimizes the mean of :math:`\Phi(\mu)` over
+    the samples, where
+
+    .. math:: \mu = \frac{d_J - d_K}{d_J + d_K}
+
+    is the relative distance of a sample. :math:`d_J` is the squared distance to the nearest prototype of the sample's
+    own class, and :math:`d_K` the squared distance to the nearest prototype of any other class. The parameter
+    ``squashing`` chooses the function :math:`\Phi`.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     metric : "euclidean" or Metric, default="euclidean"
-        How samples and prototypes are compared; give an object with the methods of `protolearn.lvq.Metric` for any
-        other differentiable distance.
+        Distance between samples and prototypes. For any other differentiable distance, pass an object with the methods
+        of `protolearn.lvq.Metric`.
     %(parameters)s
 
     Attributes
@@ -81,7 +86,7 @@ class GLVQ(LVQClassifier):
 
     See Also
     --------
-    GMLVQ : Learns a matrix of relevances as well.
+    GMLVQ : Learns a relevance matrix as well.
 
     References
     ----------
@@ -183,17 +188,17 @@ class GLVQ(LVQClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn prototypes and metric.
 
-        If training is interrupted (Ctrl-C), the state so far is kept.
+        If training is interrupted (Ctrl-C), the current state is kept.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or Dask array or data frame
             Samples.
         y : array-like of shape (n_samples,), or Dask collection with the partitions of X
-            Their classes, at least two.
+            Class labels of the samples; at least two classes.
         sample_weight : array-like of shape (n_samples,), or Dask collection, optional
-            Weight of each sample in the cost. Samples of weight 0 are left out, and so is a class of which none is
-            left.
+            Weight of each sample in the cost. Samples of weight 0 are ignored, and so are classes without any remaining
+            sample.
 
         Returns
         -------
@@ -241,12 +246,13 @@ class GLVQ(LVQClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a batch of samples, after those seen before.
+        """Continue training with a batch of samples.
 
-        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass over the
-        batch: in mini-batches at a steady rate (``solver="adam"``, and by default), or sample by sample at the rates of
-        an epoch that has the number of the batch (``"sgd"``). Other solvers are refused, since they need all samples at
-        once. A class gets its prototypes with its first samples.
+        The first call initializes prototypes and metric, unless `fit` was called before. Every call makes one pass over
+        the batch. By default and with ``solver="adam"``, the pass uses mini-batches at a constant learning rate. With
+        ``"sgd"``, it presents the samples one by one, and batch t uses the learning rates of epoch t. Other solvers
+        need all samples at once and raise an error. The prototypes of a class are initialized when its first samples
+        arrive.
 
         Parameters
         ----------
@@ -255,7 +261,7 @@ class GLVQ(LVQClassifier):
         y : array-like of shape (n_samples,)
             Their classes.
         classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; needed in the first call if there was no `fit`.
+            All classes that may occur in any batch. Required in the first call unless `fit` was called before.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample in the cost.
 
@@ -274,7 +280,7 @@ class GLVQ(LVQClassifier):
 
     @property
     def metric_parameters_(self) -> Theta:
-        """Learned parameters of the metric: a tuple of arrays, empty if it has none."""
+        """Learned parameters of the metric, a tuple of arrays; empty if the metric has none."""
         return self._theta
 
     def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
@@ -307,14 +313,14 @@ class GLVQ(LVQClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.slope is not None:
-            positive.check_each("slope", self._slope(), ", or a pair of such numbers")
+            positive.check_each("slope", self._slope(), ", or a pair of them")
         if isinstance(self.metric, Metric) and self._partial() and not self.metric.allows_missing:
-            raise ValueError(f"{type(self.metric).__name__} cannot leave out missing values; fill them in.")
+            raise ValueError(f"{type(self.metric).__name__} does not support missing values; impute them first.")
 
     def _default_slope(self) -> tuple[float, float]:
-        """Return the slope that suits the metric, at the start and at the end.
+        """Return the default slope for the metric, at the start and at the end of training.
 
-        A flat start, which heeds all samples, would give up rare classes.
+        A flat slope at the start, with which all samples contribute, would sacrifice rare classes.
         """
         return 15.0, 15.0
 
@@ -350,8 +356,8 @@ class GLVQ(LVQClassifier):
             now = getattr(self, name)
             if not np.array_equal(np.asarray(now, object), np.asarray(before, object)):
                 raise ValueError(
-                    f"{name} was {before!r} in the last fit and is {now!r} now; training can go on only with a model "
-                    "of the same form. Fit anew, without warm_start."
+                    f"{name} was {before!r} in the last fit and is {now!r} now; training can continue only with the "
+                    "same form of model. Fit again with warm_start=False."
                 )
 
     def _solver(self, n_samples: int) -> Solver:
@@ -374,8 +380,8 @@ class GLVQ(LVQClassifier):
         parts = read_partitions(self, X, y, sample_weight, **options)
         if len(parts) < parts.n_features:
             raise ValueError(
-                f"X has {len(parts)} samples of {parts.n_features} features; fewer samples than features fit in "
-                "memory: give X.compute() and y.compute()."
+                f"X has {len(parts)} samples of {parts.n_features} features. Collections need as many samples as "
+                "features or more; pass X.compute() and y.compute(), which fit in memory."
             )
         samples = LabeledPartitions.of(parts, partial(self._class_factors, parts.classes))
         Progress(type(self).__name__, None, self.verbose).note(parts.description)
@@ -386,12 +392,12 @@ class GLVQ(LVQClassifier):
         solver = self._solver(0)
         if solver.one_by_one:
             raise ValueError(
-                f"solver={solver!r} learns from single samples in random order, and takes no Dask collection; use "
-                "'lbfgs' or 'adam', or partial_fit with one partition after the other."
+                f"solver={solver!r} presents single samples in random order and does not support Dask collections; use "
+                "'lbfgs' or 'adam', or call partial_fit with one partition after the other."
             )
         if self.calibration is not None:
             raise ValueError(
-                "calibration fits the classifier again to samples in memory, and takes no Dask collection; set "
+                "calibration refits the classifier to samples in memory and does not support Dask collections; set "
                 "calibration=None."
             )
         if isinstance(self.metric, Metric) and type(self.metric).start_among is not Metric.start_among:
@@ -402,7 +408,7 @@ class GLVQ(LVQClassifier):
         factors = check_weights(class_factors(self.class_weight, classes, counts), len(classes), np.float64)
         if not factors.all():
             nothing = classes[factors == 0].tolist()
-            raise ValueError(f"class_weight gives the classes {nothing} no weight; leave them out of the collection.")
+            raise ValueError(f"class_weight gives classes {nothing} weight zero; remove them from the collection.")
         return factors * max(1.0, counts.sum() / (factors @ masses))  # as counts
 
     def _check_samples(
@@ -473,7 +479,7 @@ class GLVQ(LVQClassifier):
         return CooperativeRelativeDistance(self.squashing, slope, (float(self.neighborhood_range), LAST_RANGE))
 
     def _regularization(self, metric: Metric, theta: Theta, mass: float) -> float:
-        """Return the weight of the mean logarithm, given the number of samples: less of it with more samples."""
+        """Return the weight of the mean logarithm, which decreases with the number of samples."""
         if self.regularization == "auto":
             return self._prior * metric.n_directions(theta) / mass
         return float(self.regularization)
@@ -546,7 +552,7 @@ class GLVQ(LVQClassifier):
             flat = problem.normalized(flat)
         if not np.isfinite(flat).all():
             raise ValueError(
-                "Training diverged: prototypes or metric are no longer finite. Scale the features, or lower the "
+                "Training diverged: prototypes or metric are no longer finite. Scale the features or lower the "
                 "learning rates."
             )
         W, theta = problem.unpack(flat)
@@ -565,8 +571,8 @@ class GLVQ(LVQClassifier):
         if len(silent):
             warnings.warn(
                 f"{type(self).__name__} never predicts {', '.join(map(str, silent))} on the training samples: the "
-                "prototypes of these classes win none of them. Give rare classes more weight "
-                "(class_weight='balanced'), more prototypes (prototypes_per_class), or metrics of their own (LGMLVQ).",
+                "prototypes of these classes are nearest to no sample. Give rare classes more weight "
+                "(class_weight='balanced'), more prototypes (prototypes_per_class), or local metrics (LGMLVQ).",
                 UserWarning,
                 stacklevel=4,
             )
@@ -606,7 +612,7 @@ class GLVQ(LVQClassifier):
 
 
 def class_factors(class_weight: dict[Any, float] | str | None, classes: Array, counts: Indices) -> Floats:
-    """Return the weight of each class, given the number of its samples, as scikit-learn has it.
+    """Return the weight of each class given the number of its samples, as defined by scikit-learn.
 
     Examples
     --------
@@ -661,26 +667,31 @@ class _Watch:
 
 @documented
 class GRLVQ(TransformerMixin, GLVQ):
-    """Generalized relevance LVQ: also learns how much each feature matters.
+    r"""Generalized relevance LVQ, which also learns the relevance of each feature.
 
-    The distance is ``d = sum_i lambda_i (x_i - w_i)^2 / s_i^2`` with relevances that are not negative and add up to
-    one, and standard deviations ``s_i`` of the features: their units do not matter.
+    The squared distance is
+
+    .. math:: d = \sum_i \lambda_i (x_i - w_i)^2 / s_i^2
+
+    with relevances :math:`\lambda_i \ge 0` that sum to one. :math:`s_i` is the standard deviation of feature i, so the
+    units of the features do not matter.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     regularization : float or "auto", default="auto"
-        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances. ``"auto"``
-        takes 0.01 times the number of relevances for each sample, so that the term fades as samples come.
+        Weight of the mean logarithm of the square roots of the relevances. This term prevents relevances from
+        collapsing to zero. ``"auto"`` is 0.01 times the number of relevances divided by the number of samples, so the
+        term matters less the more samples there are.
     %(parameters)s
 
     Attributes
     ----------
     relevances_ : ndarray of shape (n_features,)
-        Relevance of each feature, measured in standard deviations; they add up to one.
+        Relevance of each feature, for features in units of their standard deviation; the relevances sum to one.
     omega_ : ndarray of shape (n_features,)
-        Factor of each feature in `transform`: the root of its relevance, divided by its ``scale_``.
+        Factor of each feature in `transform`: the square root of its relevance, divided by its ``scale_``.
     %(scale)s
     %(importances)s
     %(attributes)s
@@ -765,7 +776,7 @@ class GRLVQ(TransformerMixin, GLVQ):
 
     @blockwise
     def transform(self, X: ArrayLike) -> Array:
-        """Scale features by the roots of their relevances, so that Euclidean distances are the learned ones.
+        """Scale the features so that Euclidean distances equal the learned distances.
 
         Parameters
         ----------
@@ -781,47 +792,52 @@ class GRLVQ(TransformerMixin, GLVQ):
         return X * self.omega_.astype(X.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features, which `transform` keeps.
+        """Return the names of the output features, which are those of the input.
 
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features, if ``X`` had none.
+            Names of the input features, if ``X`` had no names in `fit`.
 
         Returns
         -------
         names : ndarray of str
-            Names.
+            Names of the output features.
         """
         return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
 
 
 @documented
 class LGRLVQ(GLVQ):
-    """Localized generalized relevance LVQ: each prototype, or each class, has relevances of its own.
+    r"""Localized generalized relevance LVQ, with separate relevances for each prototype or each class.
 
-    The distance to prototype p is ``d = sum_i lambda_pi (x_i - w_pi)^2 / s_i^2``, with relevances that add up to one
-    in the mean over the prototypes, and standard deviations ``s_i`` of the features. Borders between classes are
-    curved.
+    The squared distance to prototype p is
+
+    .. math:: d_p = \sum_i \lambda_{pi} (x_i - w_{pi})^2 / s_i^2
+
+    with the standard deviations :math:`s_i` of the features and relevances :math:`\lambda_{pi} \ge 0` whose sum over
+    the features is one on average over the prototypes. Borders between classes are curved.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     localization : {"prototype", "class"}, default="prototype"
-        Who has relevances of its own.
+        Whether each prototype or each class has its own relevances.
     norm : {"common", "each"}, default="common"
-        Whether relevances add up to one in the mean over all prototypes or classes, so that one can be wider than
-        another, or for each.
+        Normalization of the relevances. With ``"common"`` their sum is one on average over all prototypes or classes,
+        so some prototypes or classes can be wider than others. With ``"each"`` the sum is one for every prototype or
+        class.
     regularization : float or "auto", default="auto"
-        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances. ``"auto"``
-        takes 0.01 times the number of relevances for each sample, so that the term fades as samples come.
+        Weight of the mean logarithm of the square roots of the relevances. This term prevents relevances from
+        collapsing to zero. ``"auto"`` is 0.01 times the number of relevances divided by the number of samples, so the
+        term matters less the more samples there are.
     %(parameters)s
 
     Attributes
     ----------
     relevances_ : ndarray of shape (k, n_features) or (n_classes, n_features)
-        Relevances of each prototype, or of each class, for features in standard deviations.
+        Relevances of each prototype or class, for features in units of their standard deviation.
     %(scale)s
     %(importances)s
     %(attributes)s

@@ -1,4 +1,4 @@
-"""Matrix LVQ: a learned rotation and scaling of the features, one for all prototypes or one for each."""
+"""Matrix LVQ: learned linear transformations of the features, global or local."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
 
 class MatrixLVQ(GLVQ):
-    """What classifiers with matrices share: rank, start, and relevances."""
+    """Base class of classifiers with relevance matrices: rank, initialization and relevances."""
 
     _constraints = {
         "n_components": integer(1) | none,
@@ -49,7 +49,7 @@ class MatrixLVQ(GLVQ):
 
     @property
     def relevances_(self) -> Floats:
-        """Relevance of each feature, in standard deviations: the diagonal of the relevance matrix."""
+        """Relevance of each feature, in units of its standard deviation: the diagonal of the relevance matrix."""
         return np.einsum("...mi,...mi->...i", *[self._omegas() * self.scale_] * 2)
 
     @property
@@ -58,12 +58,12 @@ class MatrixLVQ(GLVQ):
         omega = self._omegas() * self.scale_
         *s, _, N = omega.shape
         n_bytes = 2 * 8 * int(np.prod(s)) * N**2
-        require_memory(f"relevance_matrix_ of {N} features", n_bytes, "use relevances_, or the matrices it is made of")
+        require_memory(f"relevance_matrix_ of {N} features", n_bytes, "use relevances_, or the factors of the matrix")
         return omega.swapaxes(-1, -2) @ omega
 
     @property
     def eigenvalues_(self) -> Floats:
-        """Eigenvalues of the relevance matrix in falling order, at most M of them."""
+        """Eigenvalues of the relevance matrix in descending order, at most M of them."""
         return np.square(np.linalg.svd(self._omegas() * self.scale_, compute_uv=False), dtype=np.float64)
 
     def _omegas(self) -> Floats:
@@ -138,9 +138,9 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
     @blockwise
     @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Array:
-        """Project samples by Omega: Euclidean distances in the view are the learned ones.
+        """Project samples by Omega, so that Euclidean distances equal the learned distances.
 
-        Where values are missing, those of the mean of the training samples are taken.
+        Missing values are replaced by the mean of the training samples.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
         Returns
         -------
         Z : ndarray of shape (n_samples, M)
-            Projected samples, the most discriminative direction first.
+            Projected samples; the most discriminative direction comes first.
         """
         X = self._check_filled(X)
         return X @ self.omega_.T.astype(X.dtype)
@@ -169,54 +169,58 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
 
 @documented
 class GMLVQ(_WithView):
-    """Generalized matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
+    r"""Generalized matrix LVQ, which learns a relevance matrix, optionally of limited rank (LiRaM LVQ).
 
-    The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one,
-    for features in standard deviations, so that their units do not matter: relevant features and combinations of
-    features count more. Prototypes and Omega minimize the mean of ``phi(mu)``,
-    ``mu = (d_J - d_K) / (d_J + d_K)``, minus ``regularization`` times the mean logarithm of the singular values of
-    Omega.
+    The squared distance is
+
+    .. math:: d = \|\Omega (x - w)\|^2 = (x - w)^\top \Lambda\, (x - w), \qquad \Lambda = \Omega^\top \Omega,
+
+    for features in units of their standard deviation, where the relevance matrix :math:`\Lambda` has trace one.
+    Relevant features and combinations of features receive a larger weight, and the units of the features do not matter.
+    Prototypes and :math:`\Omega` minimize the mean of :math:`\Phi(\mu)` with :math:`\mu = (d_J - d_K) / (d_J + d_K)`,
+    see `GLVQ`, minus ``regularization`` times the mean logarithm of the singular values of :math:`\Omega`.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     n_components : int, optional
-        Number of rows M of the matrix, which limits its rank and is the dimension of `transform`; by default the number
-        of features. If samples differ in fewer directions, there are only as many rows.
+        Number of rows M of the matrix, which limits its rank and is the output dimension of `transform`; by default the
+        number of features. If the samples span fewer dimensions, the matrix has only that many rows.
     mask : int or array-like of shape (M, n_features), optional
-        Entries of Omega that may differ from zero: booleans, or the half-width of a band around the diagonal, as suits
-        features in spatial or temporal order.
+        Entries of :math:`\Omega` that may differ from zero: an array of booleans, or the half-width of a band around
+        the diagonal, which suits features in spatial or temporal order.
     symmetric : bool, default=False
-        Whether Omega is kept symmetric.
+        Whether :math:`\Omega` is constrained to be symmetric.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape (M, n_features), default="auto"
-        Where the matrix starts. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
-        does that for ``n_components`` below the number of features, and otherwise starts at the identity.
+        Initial matrix. ``"discriminative"`` uses the directions of linear discriminant analysis. ``"auto"`` is
+        ``"discriminative"`` if ``n_components`` is below the number of features, and ``"identity"`` otherwise.
     regularization : float or "auto", default="auto"
-        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all of their directions
-        alive and guards against overfitting. ``"auto"`` takes 0.1 times the number of rows of all matrices for each
-        sample, so that the term fades as samples come.
+        Weight of the mean logarithm of the singular values of the matrices. This term prevents directions from
+        collapsing to zero and guards against overfitting. ``"auto"`` is 0.1 times the number of rows of all matrices
+        divided by the number of samples, so the term matters less the more samples there are.
     %(parameters)s
 
     Attributes
     ----------
     omega_ : ndarray of shape (M, n_features)
-        The matrix, for features as they were given. Times ``scale_`` it is that for standardized features; unless
-        masked or symmetric, in canonical form: rows are eigenvectors of the relevance matrix times the roots of their
-        eigenvalues, in falling order, with their largest entry positive.
+        The matrix :math:`\Omega` for features in their original units. Multiplied by ``scale_`` it is the matrix for
+        standardized features. Unless masked or symmetric, that matrix is in canonical form: its rows are the
+        eigenvectors of the relevance matrix times the square roots of their eigenvalues, in descending order, and the
+        largest entry of each row is positive.
     relevance_matrix_ : ndarray of shape (n_features, n_features)
-        ``Lambda = Omega^T Omega`` for standardized features, of trace one.
+        Relevance matrix :math:`\Lambda = \Omega^\top \Omega` for standardized features, with trace one.
     relevances_ : ndarray of shape (n_features,)
-        Its diagonal: the relevance of each feature, measured in standard deviations.
+        Relevance of each feature, in units of its standard deviation: the diagonal of the relevance matrix.
     eigenvalues_ : ndarray of shape (M,)
-        Its eigenvalues, in falling order.
+        Eigenvalues of the relevance matrix, in descending order.
     %(scale)s
     %(importances)s
     %(attributes)s
 
     See Also
     --------
-    LGMLVQ : A matrix for each prototype.
+    LGMLVQ : Learns a matrix for each prototype.
 
     References
     ----------
@@ -305,55 +309,57 @@ class GMLVQ(_WithView):
 
 @documented
 class LGMLVQ(MatrixLVQ):
-    """Localized generalized matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
+    r"""Localized generalized matrix LVQ, with a separate relevance matrix for each prototype or each class.
 
-    The distance to prototype p is ``d = |Omega_p (x - w_p)|^2``, so borders between classes are curved and cells need
-    not be convex. The traces of ``Omega_p^T Omega_p`` are one in the mean: a matrix of small trace makes a wide class.
+    The squared distance to prototype p is :math:`d_p = \|\Omega_p (x - w_p)\|^2`. Borders between classes are curved,
+    and receptive fields need not be convex. The mean trace of the matrices :math:`\Omega_p^\top \Omega_p` is one; a
+    prototype whose matrix has a small trace has a wide receptive field.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     n_components : int, optional
-        Number of rows M of each matrix, which limits its rank; by default the number of features. If samples differ in
-        fewer directions, there are only as many rows.
+        Number of rows M of each matrix, which limits its rank; by default the number of features. If the samples span
+        fewer dimensions, the matrices have only that many rows.
     localization : {"prototype", "class"}, default="prototype"
-        Who has a matrix of its own.
+        Whether each prototype or each class has its own matrix.
     norm : {"common", "each"}, default="common"
-        Whether the relevances of all matrices add up to one in the mean, so that one class can be wider than another,
-        or those of each matrix, as first published.
+        Normalization of the matrices. With ``"common"`` their mean trace is one, so some classes can be wider than
+        others. With ``"each"`` every relevance matrix has trace one, as in the original publication.
     mask : int or array-like of shape (M, n_features), optional
-        Entries of the matrices that may differ from zero: booleans, or the half-width of a band around the diagonal.
+        Entries of the matrices that may differ from zero: an array of booleans, or the half-width of a band around the
+        diagonal.
     symmetric : bool, default=False
-        Whether the matrices are kept symmetric.
+        Whether the matrices are constrained to be symmetric.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
-        Where the matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
-        does that for ``n_components`` below the number of features, and otherwise starts at the identity.
+        Initial matrices. ``"discriminative"`` uses the directions of linear discriminant analysis. ``"auto"`` is
+        ``"discriminative"`` if ``n_components`` is below the number of features, and ``"identity"`` otherwise.
     regularization : float or "auto", default="auto"
-        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all of their directions
-        alive and guards against overfitting. ``"auto"`` takes 0.1 times the number of rows of all matrices for each
-        sample, so that the term fades as samples come.
+        Weight of the mean logarithm of the singular values of the matrices. This term prevents directions from
+        collapsing to zero and guards against overfitting. ``"auto"`` is 0.1 times the number of rows of all matrices
+        divided by the number of samples, so the term matters less the more samples there are.
     %(parameters)s
 
     Attributes
     ----------
     omegas_ : ndarray of shape (s, M, n_features)
-        The matrix of each prototype, or of each class, for features as they were given; unless masked or symmetric,
-        in canonical form when multiplied by ``scale_``.
+        The matrix of each prototype or class, for features in their original units. Unless masked or symmetric, the
+        matrices are in canonical form after multiplication by ``scale_``, see `GMLVQ`.
     relevance_matrix_ : ndarray of shape (s, n_features, n_features)
-        The relevance matrices, of trace one in the mean (``norm``), for standardized features.
+        The relevance matrices for standardized features, normalized as set by ``norm``.
     relevances_ : ndarray of shape (s, n_features)
-        Their diagonals.
+        Relevance of each feature: the diagonals of the relevance matrices.
     eigenvalues_ : ndarray of shape (s, M)
-        Their eigenvalues, in falling order.
+        Eigenvalues of the relevance matrices, in descending order.
     %(scale)s
     %(importances)s
     %(attributes)s
 
     See Also
     --------
-    GMLVQ : One matrix for all.
-    LLiRaMLVQ : A shared view, and local matrices in it.
+    GMLVQ : Learns one matrix for all prototypes.
+    LLiRaMLVQ : Learns a shared low-dimensional view, and local matrices in it.
 
     References
     ----------
@@ -438,7 +444,7 @@ class LGMLVQ(MatrixLVQ):
 
     @blockwise
     def local_transform(self, X: ArrayLike) -> Array:
-        """Project samples, relative to each prototype, by the matrix of that prototype.
+        """Project samples, relative to each prototype, with the matrix of that prototype.
 
         Parameters
         ----------
@@ -448,8 +454,8 @@ class LGMLVQ(MatrixLVQ):
         Returns
         -------
         Z : ndarray of shape (n_samples, k, M)
-            ``Omega_p (x - w_p)``; its squared length is the distance to prototype p. The views of different prototypes
-            do not share their axes.
+            Projections ``Omega_p (x - w_p)``, whose squared length is the distance to prototype p. The axes of
+            different prototypes are unrelated.
         """
         X = self._check_new(X)
         A, slots = self._matrices("local_transform")
@@ -467,39 +473,42 @@ class LGMLVQ(MatrixLVQ):
 
 @documented
 class LLiRaMLVQ(_WithView):
-    """Localized limited-rank matrix LVQ: one shared view of low dimension, and a matrix for each class in it.
+    r"""Localized limited-rank matrix LVQ, with a shared low-dimensional view and local matrices in it.
 
-    The distance to prototype p is ``d = |Psi_p Omega (x - w_p)|^2`` with Omega (M, n_features) shared, of
-    ``trace(Omega^T Omega) = 1``, and Psi (M, M) of each class or prototype. All distances depend on ``Omega x`` alone,
-    so the curved borders between classes can be drawn in the view.
+    The squared distance to prototype p is :math:`d_p = \|\Psi_p \Omega (x - w_p)\|^2`. The matrix :math:`\Omega` of
+    shape (M, n_features), with :math:`\operatorname{tr} \Omega^\top \Omega = 1`, is shared by all prototypes. The
+    matrices :math:`\Psi_p` of shape (M, M) belong to single classes or prototypes. Distances depend on :math:`\Omega x`
+    alone, so the curved borders between classes can be drawn in the projection by :math:`\Omega`, the view.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     n_components : int, optional
-        Dimension M of the view; by default 2, or 1 if there is only one feature.
+        Dimension M of the view; by default 2, or 1 for a single feature.
     localization : {"class", "prototype"}, default="class"
-        Who has a Psi of its own.
+        Whether each class or each prototype has its own :math:`\Psi`.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape (M, n_features), default="auto"
-        Where Omega starts; ``"auto"`` and ``"discriminative"`` take the directions of linear discriminant analysis.
-        Every Psi starts at the identity.
+        Initial :math:`\Omega`. ``"auto"`` and ``"discriminative"`` use the directions of linear discriminant analysis.
+        Every :math:`\Psi` is initialized with the identity.
     regularization : float, default=0.05
-        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all directions alive.
+        Weight of the mean logarithm of the singular values of the matrices. This term prevents directions from
+        collapsing to zero.
     %(parameters)s
 
     Attributes
     ----------
     omega_ : ndarray of shape (M, n_features)
-        The shared matrix, for features as they were given; in canonical form when multiplied by ``scale_``.
+        The shared matrix :math:`\Omega` for features in their original units; in canonical form after multiplication by
+        ``scale_``, see `GMLVQ`.
     psis_ : ndarray of shape (s, M, M)
-        The local matrices.
+        The local matrices :math:`\Psi`.
     relevance_matrix_ : ndarray of shape (n_features, n_features)
-        ``Omega^T Omega`` for standardized features, of trace one.
+        Relevance matrix :math:`\Omega^\top \Omega` for standardized features, with trace one.
     relevances_ : ndarray of shape (n_features,)
-        Its diagonal: the relevance of each feature, measured in standard deviations.
+        Relevance of each feature, in units of its standard deviation: the diagonal of the relevance matrix.
     eigenvalues_ : ndarray of shape (M,)
-        Its eigenvalues, in falling order.
+        Eigenvalues of the relevance matrix, in descending order.
     %(scale)s
     %(importances)s
     %(attributes)s

@@ -1,4 +1,4 @@
-"""Local Fisher discriminant analysis: a linear view that separates classes and keeps each class in its shape."""
+"""Local Fisher discriminant analysis: a linear projection that separates classes of several clusters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenv
 
 
 class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Base of the linear maps ``x -> A x`` that are learned from samples."""
+    """Base class of linear maps ``x -> A x`` that are learned from samples."""
 
     _constraints = {"n_components": integer(1) | none, "n_neighbors": integer(1)}
 
@@ -42,7 +42,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Floats:
-        """Map samples, so that Euclidean distances become the learned ones.
+        """Project samples, so that Euclidean distances equal the learned distances.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            ``X @ components_.T``.
+            Projected samples, ``X @ components_.T``.
         """
         check_is_fitted(self, "components_")
         samples: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
@@ -73,7 +73,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) == 1:
             raise ValueError(
-                f"y holds 1 class only ({classes.tolist()[0]!r}); {type(self).__name__} needs two or more."
+                f"y contains 1 class only ({classes.tolist()[0]!r}); {type(self).__name__} needs at least two."
             )
         return *self._standard(X), codes, classes
 
@@ -111,38 +111,40 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
 
 class LFDA(LinearMetric):
-    r"""Local Fisher discriminant analysis: Fisher's directions, for classes of several clusters.
+    r"""Local Fisher discriminant analysis, for classes that consist of several clusters.
 
-    Finds the matrix T that maximizes :math:`\mathrm{tr}((T^\top S^w T)^{-1}\, T^\top S^b T)`, where the scatters
+    The projection matrix T maximizes :math:`\mathrm{tr}((T^\top S^w T)^{-1}\, T^\top S^b T)`. The scatter matrices
 
     .. math:: S = \tfrac12 \sum_{ij} W_{ij} (x_i - x_j)(x_i - x_j)^\top
 
     within and between classes weight the pairs of a class of :math:`n_l` samples by their affinity,
     :math:`W^w_{ij} = A_{ij} / n_l` and :math:`W^b_{ij} = A_{ij} (1/n - 1/n_l)`, and pairs of different classes by
-    :math:`W^b_{ij} = 1/n`. Only samples that are neighbors are asked to stay together, so a class may have
-    several clusters. With all affinities one this is Fisher's analysis. The number of directions is not limited by the
-    number of classes.
+    :math:`W^b_{ij} = 1/n`. Only neighboring samples of a class are drawn together, so a class may have several
+    clusters. If all affinities are one, the method is Fisher's discriminant analysis. The number of directions is not
+    limited by the number of classes.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of directions; by default as many as there are features. If there are more features than samples, there
-        are only as many as samples differ in.
+        Number of directions; by default the number of features. If there are more features than samples, the number is
+        limited to the dimension of the space that the samples span.
     n_neighbors : int, default=7
-        The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
-        sample i to this neighbor in its class (in a class with fewer samples, to the farthest).
+        Neighbor that sets the scale of the affinity :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`: :math:`s_i` is
+        the distance of sample i to its ``n_neighbors``-th neighbor in its class (in smaller classes, to the farthest
+        sample).
     scaling : {"weighted", "orthonormalized", "plain"}, default="weighted"
-        Length of the directions: ``"plain"`` makes the scatter within classes the identity, ``"weighted"`` multiplies
-        that by the roots of the eigenvalues, and ``"orthonormalized"`` is an orthonormal basis of the same space.
+        Scaling of the directions. With ``"plain"`` the within-class scatter of the projections is the identity,
+        ``"weighted"`` multiplies these directions by the square roots of their eigenvalues, and ``"orthonormalized"``
+        returns an orthonormal basis of the same space.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, best first, the largest entry of each positive.
+        The directions, in descending order of their eigenvalues; the largest entry of each direction is positive.
     eigenvalues_ : ndarray of shape (n_components,)
-        Ratio of the scatters between and within classes along each direction.
+        Ratio of between-class to within-class scatter along each direction.
     metric_ : LearnedMetric
-        The metric, for whatever takes one.
+        The learned metric, for estimators that accept a metric.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -150,9 +152,9 @@ class LFDA(LinearMetric):
 
     See Also
     --------
-    LMNN : Learns a metric for nearest neighbors by their margin.
-    LPP : The same without labels.
-    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Fisher's analysis, for classes of one cluster.
+    LMNN : Learns a metric for nearest-neighbor classification with a large margin.
+    LPP : Unsupervised counterpart.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Fisher's analysis, for classes that form one cluster.
 
     References
     ----------
@@ -162,7 +164,7 @@ class LFDA(LinearMetric):
 
     Examples
     --------
-    One class lies on both sides of the other, so that the class means coincide.
+    One class lies on both sides of the other, so the class means coincide.
 
     >>> import numpy as np
     >>> from protolearn import LFDA
@@ -183,7 +185,7 @@ class LFDA(LinearMetric):
     @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the directions.
+        """Compute the directions.
 
         Parameters
         ----------
@@ -220,7 +222,7 @@ def local_scatters(X: Floats, codes: Indices, n_neighbors: int) -> tuple[Floats,
     set of samples is their number times their scatter around the mean.
     """
     n, N = X.shape
-    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
+    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "reduce the features, for instance to principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
         centered = members - members.mean(axis=0)
@@ -250,8 +252,8 @@ def leading_directions(
     ridge = RIDGE * np.trace(within) / (n_features or N)
     if not ridge > 0.0:
         raise ValueError(
-            "No two different samples of a class are neighbors, so there is no scatter within classes; "
-            "give several different samples for at least one class."
+            "No two different samples of a class are neighbors, so the within-class scatter is zero; "
+            "provide several different samples of at least one class."
         )
     values, vectors = eigh(between, within + ridge * np.eye(N), subset_by_index=[N - n_components, N - 1])
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]  # negative by rounding only, as no affinity exceeds one
@@ -260,8 +262,8 @@ def leading_directions(
 def local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floats]]:
     """Yield some rows of one class at a time, with their affinities to all of it.
 
-    A sample that coincides with so many others that its scale is zero has no affinity to those elsewhere, and that to
-    its like does not matter.
+    A sample that coincides with so many others that its scale is zero has no affinity to samples elsewhere, and its
+    affinity to coinciding samples does not matter.
     """
     n_neighbors = min(n_neighbors, len(X) - 1)
     if n_neighbors == 0:

@@ -42,61 +42,64 @@ PATIENCE = 10  # iterations over which the progress of projected gradients is ju
 
 
 class LMNN(LinearMetric):
-    r"""Large margin nearest neighbors: learn the metric in which a sample's neighbors share its class.
+    r"""Large margin nearest neighbors: a metric in which the nearest neighbors of a sample share its class.
 
-    Each sample i has ``n_neighbors`` target neighbors :math:`j \rightsquigarrow i`, the nearest samples of its class
-    in the Euclidean metric (of equally near ones those that come first). With
-    :math:`d(x, x') = \|\Upsilon (x - x')\|^2` and b = ``push`` the cost
+    Each sample i has ``n_neighbors`` target neighbors :math:`j \rightsquigarrow i`, the nearest samples of its class in
+    the Euclidean metric (ties go to the sample with the lower index). With :math:`d(x, x') = \|\Upsilon (x - x')\|^2`
+    and b = ``push`` the cost
 
     .. math:: E = (1 - b) \sum_{i, j \rightsquigarrow i} d(x_i, x_j) + b \sum_{i, j \rightsquigarrow i}
               \sum_{l: y_l \ne y_i} [1 + d(x_i, x_j) - d(x_i, x_l)]_+
 
-    pulls targets near and pushes samples of other classes beyond them by a margin of one. Features should be of
-    comparable scale. The cost and its gradient are exact: pairs of samples that are too far from each other to
-    matter are left out by a bound on how far they can have moved since they were last compared, so that most steps
-    need not look at all pairs.
+    pulls target neighbors closer and pushes samples of other classes beyond them by a margin of one. Features should be
+    of comparable scale. The cost and its gradient are exact. Pairs of samples that are too far apart to contribute are
+    skipped, based on a bound on how far the samples have moved since the pair was last examined, so most steps do not
+    visit all pairs.
 
     Parameters
     ----------
     n_components : int, optional
-        Number M of rows of :math:`\Upsilon`, the dimension of the view; by default as many as there are features (with
-        ``method="low_rank"`` and a given ``init``, as that has rows). If there are more features than samples, there
-        are only as many as samples differ in, and other directions do not count.
+        Number M of rows of :math:`\Upsilon`, the output dimension of `transform`. By default the number of features or,
+        with ``method="low_rank"`` and an array as ``init``, the number of its rows. If there are more features than
+        samples, M is limited to the dimension of the space that the samples span, and directions outside this space are
+        ignored.
     n_neighbors : int, default=3
-        Number of target neighbors; less than the size of the smallest class.
+        Number of target neighbors of each sample; less than the size of the smallest class.
     push : float, default=0.5
-        Weight b of the push in the cost, above 0 and at most 1.
+        Weight b of the push term in the cost, above 0 and at most 1.
     method : {"low_rank", "psd"}, default="low_rank"
-        ``"low_rank"`` minimizes over :math:`\Upsilon` by L-BFGS: fast, and of the rank that is asked for. With M below
-        the number of features there are local minima, so that the result depends on ``init``. ``"psd"`` minimizes
-        over all positive semidefinite :math:`\Gamma = \Upsilon^\top \Upsilon`, a convex problem whose minimum does
-        not depend on ``init``, by spectral projected gradients on hinges with slightly rounded kinks. Of the result the
-        M leading eigenvectors are kept.
+        ``"low_rank"`` minimizes over :math:`\Upsilon` by L-BFGS, which is fast and yields the requested rank. If M is
+        below the number of features, the cost has local minima, and the result depends on ``init``. ``"psd"`` minimizes
+        over all positive semidefinite :math:`\Gamma = \Upsilon^\top \Upsilon`, a convex problem whose minimum does not
+        depend on ``init``. It uses spectral projected gradients on slightly smoothed hinge functions and keeps the M
+        leading eigenvectors of the result.
     init : {"pca", "lda", "identity", "random"} or array of shape (M, n_features), default="pca"
-        Where to start: principal directions, the directions of linear discriminant analysis, the first features, or
-        entries drawn uniformly from [-1, 1], each scaled such that target neighbors have distance one on average; or a
-        given matrix.
+        Initial matrix: principal directions, directions of linear discriminant analysis, the first M features, or
+        entries drawn uniformly from [-1, 1]. These are scaled such that the mean distance of target neighbors is one.
+        An array is used as given.
     max_iter : int, default=100
-        Most iterations; ``"psd"`` may need some hundred. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of iterations; ``"psd"`` may need several hundred. If the limit is reached, a
+        ``ConvergenceWarning`` is issued.
     tol : float, default=1e-5
-        Stop when the cost falls by less than this fraction, in one iteration of L-BFGS or in ten of projected
-        gradients.
+        Relative tolerance: training stops when the cost decreases by less than this fraction, in one iteration of
+        L-BFGS or in ten iterations of projected gradients.
     random_state : int, RandomState instance or None, default=None
-        Determines the random start.
+        Determines the random initialization.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every iteration.
+        0 is silent, 1 shows a progress bar (or lines of text if there is no terminal), and 2 prints a line for every
+        iteration.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The matrix :math:`\Upsilon` in its canonical form: orthogonal rows, the longest first, the largest entry of each
-        positive.
+        The matrix :math:`\Upsilon` in canonical form: orthogonal rows in descending order of length, the largest entry
+        of each row positive.
     gamma_ : ndarray of shape (n_features, n_features)
-        The matrix of the metric, ``components_.T @ components_``.
+        The matrix :math:`\Gamma` of the metric, ``components_.T @ components_``.
     metric_ : LearnedMetric
-        The metric, for whatever takes one.
+        The learned metric, for estimators that accept a metric.
     cost_history_ : list of float
-        Cost after every iteration. That of ``"psd"`` may rise at times; the best matrix is kept.
+        Cost after every iteration. With ``"psd"`` the cost may increase temporarily; the best matrix is kept.
     n_iter_ : int
         Number of iterations.
     n_features_in_ : int
@@ -106,8 +109,8 @@ class LMNN(LinearMetric):
 
     See Also
     --------
-    LFDA : A discriminative view in closed form.
-    GMLVQ : Learns a metric together with prototypes, at a cost that is linear in the number of samples.
+    LFDA : Discriminative projection in closed form.
+    GMLVQ : Learns a metric together with prototypes, in time linear in the number of samples.
 
     References
     ----------
@@ -118,7 +121,7 @@ class LMNN(LinearMetric):
 
     Examples
     --------
-    Only the first of two features tells the classes apart, and the other is wider.
+    Only the first of two features separates the classes; the second has a larger variance.
 
     >>> import numpy as np
     >>> from protolearn import LMNN
@@ -165,14 +168,14 @@ class LMNN(LinearMetric):
     def gamma_(self) -> Floats:
         """Matrix of the metric."""
         N = self.components_.shape[1]
-        require_memory(f"gamma_ of {N} features", 2 * 8 * N**2, "use components_, whose product with itself it is")
+        require_memory(f"gamma_ of {N} features", 2 * 8 * N**2, "use components_, its factor")
         return self.components_.T @ self.components_
 
     @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric.
 
-        If training is interrupted (Ctrl-C), the state so far is kept.
+        If training is interrupted (Ctrl-C), the current state is kept.
 
         Parameters
         ----------
@@ -232,9 +235,9 @@ class LMNN(LinearMetric):
         smallest = sizes.argmin()
         if sizes[smallest] <= self.n_neighbors:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} needs {self.n_neighbors + 1} samples or more of each class, but class "
+                f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 1} samples per class, but class "
                 f"{classes.tolist()[smallest]!r} has {sizes[smallest]} in X (n_samples={len(codes)}, n_features="
-                f"{self.n_features_in_}); lower n_neighbors, or leave out classes of single samples."
+                f"{self.n_features_in_}); lower n_neighbors, or remove classes with too few samples."
             )
 
     def _start(self, cost: LargeMarginCost, scale: float, axes: Floats | None) -> Floats:

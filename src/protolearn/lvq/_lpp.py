@@ -1,4 +1,4 @@
-"""Locality preserving projections: a linear view that keeps neighbors together, the unlabeled ancestor of LFDA."""
+"""Locality preserving projections: a linear projection that keeps neighbors together, the unsupervised form of LFDA."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ __all__ = ["LPP"]
 
 
 class LPP(LinearMetric):
-    r"""Locality preserving projections: the directions along which neighbors differ least.
+    r"""Locality preserving projections, the directions along which neighbors differ least.
 
-    Finds the matrix T that minimizes
+    The projection matrix T minimizes
 
     .. math:: \tfrac12 \sum_{ij} A_{ij} \|T^\top (x_i - x_j)\|^2 \quad\text{with}\quad T^\top X^\top D X\, T = 1,
 
-    where :math:`A_{ij}` is the affinity of two samples, :math:`D` the diagonal matrix of the sums of its rows, and
-    samples are measured from their mean with the weights :math:`D`. No labels are used; `LFDA` is the same idea with
-    them.
+    where :math:`A_{ij}` is the affinity of two samples and :math:`D` the diagonal matrix of the row sums of :math:`A`.
+    Samples are centered at their mean with the weights :math:`D`. The method is unsupervised; `LFDA` applies the same
+    idea to labeled samples.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of directions; by default as many as there are features. If there are more features than samples, there
-        are only as many as samples differ in.
+        Number of directions; by default the number of features. If there are more features than samples, the number is
+        limited to the dimension of the space that the samples span.
     n_neighbors : int, default=7
-        The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
-        sample i to this neighbor (of fewer samples, to the farthest).
+        Neighbor that sets the scale of the affinity :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`: :math:`s_i` is
+        the distance of sample i to its ``n_neighbors``-th neighbor (with fewer samples, to the farthest sample).
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, best first, the largest entry of each positive.
+        The directions, in ascending order of their eigenvalues; the largest entry of each direction is positive.
     eigenvalues_ : ndarray of shape (n_components,)
-        How much neighbors differ along each direction, relative to all samples: small for a direction that keeps
+        Scatter of neighbors along each direction relative to the scatter of all samples; small for directions that keep
         neighbors together.
     metric_ : LearnedMetric
-        The metric, for whatever takes one.
+        The learned metric, for estimators that accept a metric.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -55,7 +55,7 @@ class LPP(LinearMetric):
 
     See Also
     --------
-    LFDA : Uses labels, too.
+    LFDA : Supervised counterpart.
 
     References
     ----------
@@ -64,7 +64,7 @@ class LPP(LinearMetric):
 
     Examples
     --------
-    Two thin clusters side by side; the second feature varies more, but does not tell them apart.
+    Two elongated clusters side by side: the second feature has the larger variance but does not separate them.
 
     >>> import numpy as np
     >>> from protolearn import LPP
@@ -82,7 +82,7 @@ class LPP(LinearMetric):
     @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Find the directions.
+        """Compute the directions.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class LPP(LinearMetric):
         n_directions = min(self.n_components or n_features, len(near))
         ridge = RIDGE * np.trace(all_pairs) / n_features
         if not ridge > 0.0:
-            raise ValueError("All samples of X are equal, or none has a neighbor; there is nothing to preserve.")
+            raise ValueError("All samples of X are equal, or no sample has a neighbor; there is nothing to preserve.")
         values, directions = eigh(near, all_pairs + ridge * np.eye(len(near)), subset_by_index=[0, n_directions - 1])
         self.eigenvalues_ = np.maximum(values, 0.0)
         self.components_ = svd_flip((directions if axes is None else axes @ directions) / scale, None)[0].T
@@ -119,7 +119,7 @@ class LPP(LinearMetric):
 def preserved_scatters(X: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
     """Return the scatter of neighbors, ``X^T (D - A) X``, and that of all samples, ``X^T D X`` around its mean."""
     N = X.shape[1]
-    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
+    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "reduce the features, for instance to principal components")
     near, whole, first, mass = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N), 0.0
     for rows, affinities in local_affinities(X, n_neighbors):
         degrees = affinities.sum(axis=1)

@@ -1,4 +1,4 @@
-"""The first LVQ rules, which move prototypes without a cost: LVQ1 (with OLVQ1 and RLVQ) and LVQ2.1."""
+"""Heuristic LVQ rules without a cost function: LVQ1 (with OLVQ1 and RLVQ) and LVQ2.1."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ class _HeuristicLVQ(LVQClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the prototypes.
 
-        If training is interrupted (Ctrl-C), the state so far is kept.
+        If training is interrupted (Ctrl-C), the current state is kept.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes, at least two.
+            Class labels of the samples; at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each sample is presented in an epoch: a sample of weight two is a sample given twice, one of
-            weight 0 is left out, and chance decides about a fraction, anew in every epoch. Weights whose mean is below
-            one are made one on average.
+            Number of presentations of each sample per epoch: a sample of weight 2 is presented twice, and a sample of
+            weight 0 is ignored. Fractional parts are rounded at random, anew in every epoch. Weights with a mean below
+            one are rescaled to mean one.
 
         Returns
         -------
@@ -87,21 +87,21 @@ class _HeuristicLVQ(LVQClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a batch of samples, after those seen before.
+        """Continue training with a batch of samples.
 
-        Every call is one epoch over its batch at the rate ``learning_rate``, which does not fall, since a stream has no
-        end; lower it by `set_params`. A class gets its prototypes with its first samples.
+        Every call is one epoch over the batch at the constant rate ``learning_rate``. Lower the rate with `set_params`
+        if needed. The prototypes of a class are initialized when its first samples arrive.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels of the samples.
         classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; needed in the first call if there was no `fit`.
+            All classes that may occur in any batch. Required in the first call unless `fit` was called before.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each sample is presented, as in `fit`.
+            Number of presentations of each sample, as in `fit`.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class _HeuristicLVQ(LVQClassifier):
             self.error_history_, self.n_iter_ = [], 0
         elif not np.array_equal(wanted, self._codes):
             raise ValueError(
-                f"prototypes_per_class={self.prototypes_per_class!r} is not what training began with; fit anew."
+                f"prototypes_per_class={self.prototypes_per_class!r} has changed since training began; fit again."
             )
         else:  # copies, for the old ones serve on if this batch fails
             W, seen, rng = self.prototypes_ - self._center, self._seen.copy(), deepcopy(self._rng)
@@ -227,24 +227,24 @@ class _HeuristicLVQ(LVQClassifier):
 
 @documented
 class LVQ1(_HeuristicLVQ):
-    """Learning vector quantization, the first rule: the nearest prototype comes nearer, or goes away.
+    """Learning vector quantization with Kohonen's first rule, which attracts or repels the nearest prototype.
 
-    For every sample ``x`` the nearest prototype moves by ``rate (x - w)`` if it has the class of the sample, and by
-    ``-rate (x - w)`` otherwise. The rate falls to zero linearly. There is no cost behind the rule; `GLVQ` has one and
-    is the better choice for most purposes.
+    For every sample ``x`` the nearest prototype ``w`` moves by ``rate (x - w)`` if it has the class of the sample, and
+    by ``-rate (x - w)`` otherwise. The learning rate decreases linearly to zero. The rule is a heuristic and does not
+    minimize a cost function; `GLVQ` does, and is the better choice for most purposes.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     learning_rate : float, default=0.1
-        First learning rate.
+        Initial learning rate.
     adaptive_rates : bool, default=False
-        Whether each prototype has a rate of its own, which falls when the prototype is right and rises when it is
-        wrong, up to ``learning_rate`` (OLVQ1).
+        Whether each prototype has its own learning rate, which decreases when the prototype classifies a sample
+        correctly and increases otherwise, up to ``learning_rate`` (OLVQ1).
     relevance_learning_rate : float, default=0.0
-        Rate of the relevances of features (RLVQ): those in which a right winner is far off lose relevance. 0 leaves all
-        features equal.
+        Learning rate of the feature relevances (RLVQ): features in which the winner is far from a sample of its class
+        lose relevance. With 0 all features keep the same relevance.
     %(init)s
     max_iter : int, default=50
         Number of epochs.
@@ -255,11 +255,11 @@ class LVQ1(_HeuristicLVQ):
     ----------
     %(prototypes)s
     relevances_ : ndarray of shape (n_features,)
-        Relevance of each feature; they add up to one.
+        Relevance of each feature; the relevances sum to one.
     %(importances)s
     error_history_ : list of float
-        Share of presented samples that were closer to a wrong class, in every epoch, or in each of the last 1,000
-        batches given to ``partial_fit``.
+        Fraction of the presented samples that were nearest to a prototype of another class, for every epoch, or for
+        each of the last 1,000 batches given to ``partial_fit``.
     n_iter_ : int
         Number of epochs, or of batches given to ``partial_fit``.
     %(features)s
@@ -335,20 +335,20 @@ class LVQ1(_HeuristicLVQ):
 
 @documented
 class LVQ21(_HeuristicLVQ):
-    """Learning vector quantization 2.1: samples near a border move the prototypes on both of its sides.
+    """Learning vector quantization 2.1, in which samples near a class border move the prototypes on both sides.
 
-    A sample moves the nearest prototype of its class towards itself and the nearest of another class away, if it lies
-    in a window around the border between the two: ``min(d_J / d_K, d_K / d_J) > (1 - window) / (1 + window)`` for the
-    distances (not squared). Prototypes may drift away without end; `GLVQ` mends that.
+    A sample attracts the nearest prototype of its class and repels the nearest prototype of any other class if it lies
+    in a window around the border between them: ``min(d_J / d_K, d_K / d_J) > (1 - window) / (1 + window)`` for the
+    distances (not squared). Prototypes may diverge; `GLVQ` avoids this.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     learning_rate : float, default=0.01
-        First learning rate; it falls to zero linearly.
+        Initial learning rate; it decreases linearly to zero.
     window : float, default=0.25
-        Width of the window.
+        Relative width of the window around the border; a larger window admits more samples to the updates.
     %(init)s
     max_iter : int, default=50
         Number of epochs.
@@ -359,8 +359,8 @@ class LVQ21(_HeuristicLVQ):
     ----------
     %(prototypes)s
     error_history_ : list of float
-        Share of presented samples that were closer to a wrong class, in every epoch, or in each of the last 1,000
-        batches given to ``partial_fit``.
+        Fraction of the presented samples that were nearest to a prototype of another class, for every epoch, or for
+        each of the last 1,000 batches given to ``partial_fit``.
     n_iter_ : int
         Number of epochs, or of batches given to ``partial_fit``.
     %(features)s
@@ -417,7 +417,7 @@ class LVQ21(_HeuristicLVQ):
 
 
 def presentations(u: Floats, rng: np.random.RandomState) -> Codes:
-    """Return in which order samples are presented in an epoch, each as often as its weight says.
+    """Return the order of presentation of the samples in an epoch, each repeated according to its weight.
 
     Examples
     --------

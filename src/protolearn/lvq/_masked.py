@@ -1,4 +1,4 @@
-"""Matrices of which few entries may differ from zero, such as bands: work and memory grow with these entries alone.
+"""Matrices of which few entries may differ from zero, such as bands. Time and memory depend on these entries alone.
 
 Arrays: X (n, N) samples, rows (E,) and columns (E,) of the entries, values (s, E) of s matrices (M, N).
 """

@@ -1,4 +1,4 @@
-"""What a user asks of a counterfactual, by names and in the units of a table, and the answer in the same terms."""
+"""Requests for counterfactuals in the names and units of a table, and results in the same terms."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MARGIN = number(0, 1, open_high=True)
 
 @dataclass(frozen=True)
 class Number:
-    """A feature that is a number, and the column that it becomes.
+    """Numerical feature of a table, with the column into which a pipeline transforms it.
 
     Attributes
     ----------
     columns : ndarray of shape (1,)
-        Number of the column.
+        Index of the column.
     forward, back : callable
-        Functions from values (n,) of the feature to those of the column, and back.
+        Functions from values (n,) of the feature to values of the column, and back.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Number:
     back: Callable[[Floats], Floats] = np.asarray
 
     def bounds(self, value: float, low: float, high: float) -> tuple[float, float]:
-        """Return bounds of the column for bounds of the feature, which has some value."""
+        """Return the bounds of the column that correspond to bounds of the feature, given its present value."""
         here, next_ = self.forward(np.array([value, value + 1.0]))
         ends = [self.forward(np.array([end]))[0] if np.isfinite(end) else end for end in (low, high)]
         if next_ < here:
@@ -50,7 +50,7 @@ class Number:
         return float(ends[0]), float(ends[1])
 
     def around(self, value: float) -> tuple[float, float]:
-        """Return the values of the column for the integers next to one of its values."""
+        """Return the values of the column for the integers below and above one of its values."""
         exact = float(self.back(np.array([value]))[0])
         whole = abs(exact - np.round(exact)) <= 1e-7 * max(1.0, abs(exact))
         ends = (np.round(exact), np.round(exact)) if whole else (np.floor(exact), np.ceil(exact))
@@ -60,16 +60,16 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A feature that is a category, and the columns that it becomes.
+    """Categorical feature of a table, with the columns into which a pipeline encodes it.
 
     Attributes
     ----------
     columns : ndarray of shape (m,)
-        Numbers of the columns.
+        Indices of the columns.
     categories : ndarray of shape (n_categories,)
         The categories.
     rows : ndarray of shape (n_categories, m)
-        What the columns hold for each category.
+        Values of the columns for each category.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class Category:
 
 @dataclass(frozen=True)
 class Unused:
-    """A feature that does not reach the classifier.
+    """Feature of a table that the classifier does not use.
 
     Attributes
     ----------
     columns : ndarray of shape (0,)
-        Empty.
+        Empty array: no column depends on the feature.
 
     Examples
     --------
@@ -108,16 +108,17 @@ Feature = Number | Category | Unused
 
 @dataclass(frozen=True)
 class Mixing:
-    """What steps such as PCA do to the columns R of a table before the classifier sees them, as Z, and the way back.
+    """Affine transformation of the columns R of a table into the input Z of the classifier, by steps such as PCA.
 
     Attributes
     ----------
     slopes : ndarray of shape (N, n_columns)
     offsets : ndarray of shape (N,)
-        ``Z = R @ slopes.T + offsets``.
+        Forward transformation, ``Z = R @ slopes.T + offsets``.
     back_slopes : ndarray of shape (n_columns, N)
     back_offsets : ndarray of shape (n_columns,)
-        ``R = Z @ back_slopes.T + back_offsets``, which the former undoes.
+        Inverse transformation, ``R = Z @ back_slopes.T + back_offsets``; applying the forward transformation to it
+        restores Z.
 
     Examples
     --------
@@ -134,19 +135,19 @@ class Mixing:
 
     @classmethod
     def identity(cls, n_columns: int) -> Mixing:
-        """Return what leaves columns as they are."""
+        """Return the transformation that leaves columns unchanged."""
         return cls(np.eye(n_columns), np.zeros(n_columns), np.eye(n_columns), np.zeros(n_columns))
 
     def forward(self, R: Floats) -> Floats:
-        """Return what the classifier sees of columns."""
+        """Return the input Z of the classifier for columns R."""
         return R @ self.slopes.T + self.offsets
 
     def back(self, Z: Floats) -> Floats:
-        """Return columns of which the classifier sees Z, those that the inverse of the steps chooses."""
+        """Return the columns R that the inverse of the steps assigns to an input Z of the classifier."""
         return Z @ self.back_slopes.T + self.back_offsets
 
     def then(self, other: Mixing) -> Mixing:
-        """Return this and another one after it."""
+        """Return the composition of this transformation with a subsequent one."""
         return Mixing(
             other.slopes @ self.slopes,
             other.slopes @ self.offsets + other.offsets,
@@ -155,24 +156,25 @@ class Mixing:
         )
 
     def folded(self, A: Floats) -> Floats:
-        """Return matrices (s, M, n_columns) of the columns for matrices (s, M, N) or (s, N) of the classifier."""
+        """Return the matrices (s, M, n_columns) for columns R that correspond to matrices (s, M, N) or (s, N) for Z."""
         return A @ self.slopes if A.ndim == 3 else A[:, :, None] * self.slopes
 
 
 @dataclass(frozen=True)
 class Table:
-    """The features that samples have, as a user sees them.
+    """Features of the input of a classifier or pipeline, and the columns into which they are transformed.
 
     Attributes
     ----------
     names : ndarray of shape (n_features,)
         Names of the features.
     features : sequence of Number, Category or Unused
-        What becomes of each.
+        Role of each feature, with the columns that it becomes.
     mixing : Mixing or None
-        What mixes the columns of the features before the classifier sees them; None if these are its own columns.
+        Transformation that mixes the columns before they reach the classifier; None if the classifier uses the columns
+        themselves.
     prepare : callable
-        Function from samples as the user has them to the columns of the features.
+        Function from samples in the form of the input to the columns of the features.
 
     Examples
     --------
@@ -189,29 +191,29 @@ class Table:
 
     @classmethod
     def of_numbers(cls, names: Array) -> Table:
-        """Return a table of numbers, which the classifier sees as they are."""
+        """Return a table of numerical features that the classifier uses unchanged."""
         return cls(names, [Number(np.array([i])) for i in range(len(names))])
 
     def find(self, given: Any, role: str) -> int:
-        """Return the number of a feature, given by name or number."""
+        """Return the index of a feature, given by name or index."""
         if isinstance(given, str) and given in self.names:
             return int(np.flatnonzero(self.names == given)[0])
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < len(self.names):
             return int(given)
         some = ", ".join(map(str, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
         raise ValueError(
-            f"{role} has {given!r}, which is no feature. There are {len(self.names)} features: {some}. Give names or "
-            "numbers."
+            f"{role} contains {given!r}, which is not a feature. There are {len(self.names)} features: {some}. Give "
+            "names or numbers."
         )
 
     def find_all(self, given: Any, role: str, numbers: bool = True) -> list[int]:
-        """Return the numbers of some features, which must not be categories if ``numbers``."""
+        """Return the indices of some features, which must not be categorical if ``numbers``."""
         if given is None:
             return []
         found = [self.find(each, role) for each in ([given] if isinstance(given, (str, int, np.integer)) else given)]
         for i in found:
             if numbers and isinstance(self.features[i], Category):
-                raise ValueError(f"{role} has {self.names[i]!s}, which is a category; only numbers can be {role}.")
+                raise ValueError(f"{role} has {self.names[i]!s}, which is categorical; only numbers can be {role}.")
         return found
 
 
@@ -325,7 +327,7 @@ class Request:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value of a table is missing: None, NaN, or the like of it."""
+    """Return whether a value of a table is missing: None, NaN, or a similar marker."""
     return value is None or type(value).__name__ == "NAType" or value != value
 
 
@@ -339,7 +341,7 @@ def read_request(
     integers: Any = None,
     groups: Any = None,
 ) -> Request:
-    """Return what was asked for, with numbers in place of names, or say what is wrong with it."""
+    """Return the request with indices in place of names; raise an error if it is invalid."""
     rising, falling = (
         set(table.find_all(given, role)) for given, role in ((increasing, "increasing"), (decreasing, "decreasing"))
     )
@@ -351,9 +353,9 @@ def read_request(
     unions = [table.find_all(group, "groups") for group in groups or ()]
     members = [i for union in unions for i in union]
     if any(isinstance(table.features[i], Unused) for i in members):
-        raise ValueError("A feature of the groups does not reach the classifier.")
+        raise ValueError("groups contains a feature that the classifier does not use.")
     if len(members) != len(set(members)):
-        raise ValueError("A feature can be in one of the groups only, and once.")
+        raise ValueError("Every feature may occur only once in groups.")
     low, high = np.full(len(table.names), -np.inf), np.full(len(table.names), np.inf)
     allowed: dict[int, list[Any]] = {}
     for given, limits in (bounds or {}).items():
@@ -383,7 +385,7 @@ def _some_categories(name: Any, feature: Category, limits: Any) -> list[Any]:
     chosen = [limits] if isinstance(limits, str) else list(limits)
     for each in chosen:
         if each not in known:
-            raise ValueError(f"bounds of {name!s} have {each!r}, which is none of its categories {known}.")
+            raise ValueError(f"bounds of {name!s} have {each!r}, which is not one of its categories {known}.")
     return chosen
 
 

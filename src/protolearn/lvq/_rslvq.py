@@ -1,4 +1,4 @@
-"""Robust soft LVQ: prototypes as centers of Gaussians, learned by maximum likelihood of the classes."""
+"""Robust soft LVQ: prototypes as centers of Gaussians, trained by maximum likelihood of the class labels."""
 
 from __future__ import annotations
 
@@ -37,42 +37,48 @@ FEW_ITERATIONS = 15  # of L-BFGS, after which probabilities of new samples becom
 
 @documented
 class RSLVQ(MatrixLVQ):
-    """Robust soft learning vector quantization, with a learned metric if so wanted.
+    r"""Robust soft learning vector quantization, optionally with a learned metric.
 
-    Each prototype is the center of a Gaussian, and all have the same width and prior. The probability of class c is the
-    share of its prototypes in the mixture, ``p(c | x) = sum_{p of c} exp(-d_p / (2 width^2)) / sum_p exp(-d_p / (2
-    width^2))``. Prototypes and metric minimize the cross-entropy, the mean of ``-log p(y | x)``, minus
-    ``regularization`` times the mean logarithm of the singular values of the metric. With a small width only samples
-    near a border or on its wrong side count, and the rule becomes that of learning from mistakes.
+    Each prototype is the center of a Gaussian; all Gaussians have the same width :math:`\sigma` and prior. The
+    probability of class c is the share of its prototypes in the mixture,
 
-    `predict` gives the class of the nearest prototype, as the method was published; `predict_proba` gives ``p(c | x)``.
-    With one prototype per class they always agree; with several, a class of many prototypes nearby can be more probable
-    than that of the nearest.
+    .. math:: p(c \mid x) = \frac{\sum_{p:\, c_p = c} \exp(-d_p / 2\sigma^2)}{\sum_p \exp(-d_p / 2\sigma^2)},
 
-    Where training samples can be separated, the cost has no minimum, and probabilities become ever more extreme. By
-    default L-BFGS therefore ends after 15 iterations.
+    where :math:`d_p` is the squared distance to prototype p and :math:`c_p` its class. Prototypes and metric minimize
+    the cross-entropy, the mean of :math:`-\log p(y \mid x)`, minus ``regularization`` times the mean logarithm of the
+    singular values of the metric. With a small width only misclassified samples and samples near a class border
+    contribute, and the update rule approaches learning from mistakes.
+
+    `predict` returns the class of the nearest prototype, as in the publication, and `predict_proba` returns
+    :math:`p(c \mid x)`. With one prototype per class they always agree. With several, a class with many prototypes
+    nearby can be more probable than the class of the nearest prototype.
+
+    If the training samples are separable, the cost has no minimum, and probabilities become more and more extreme
+    during training. L-BFGS therefore stops after 15 iterations by default.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
     metric : {"euclidean", "diagonal", "matrix"} or Metric, default="euclidean"
-        How samples and prototypes are compared: squared Euclidean distances, or learned ones, with a relevance for each
-        feature or with a relevance matrix (matrix RSLVQ); or an object with the methods of `protolearn.lvq.Metric`.
+        Distance between samples and prototypes: squared Euclidean distance, a learned relevance for each feature, or a
+        learned relevance matrix (matrix RSLVQ). For other distances, pass an object with the methods of
+        `protolearn.lvq.Metric`.
     localization : {"global", "class", "prototype"}, default="global"
-        Who has relevances or a matrix of its own.
+        Whether all prototypes share the relevances or the matrix, or each class or each prototype has its own.
     n_components : int, optional
-        Number of rows M of a matrix, which limits its rank; by default the number of features. Other metrics do
-        not heed it.
+        Number of rows M of a matrix, which limits its rank; by default the number of features. Other metrics ignore
+        this parameter.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
-        Where matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"`` does
-        that for ``n_components`` below the number of features, and otherwise starts at the identity.
+        Initial matrices. ``"discriminative"`` uses the directions of linear discriminant analysis. ``"auto"`` is
+        ``"discriminative"`` if ``n_components`` is below the number of features, and ``"identity"`` otherwise.
     width : float or "auto", default="auto"
-        Standard deviation of the Gaussians, in the unit of the square root of `distances`. ``"auto"`` takes a tenth of
-        the mean distance to the nearest prototype of the class, before training, as the variance.
+        Standard deviation :math:`\sigma` of the Gaussians, in the unit of the square root of `distances`. ``"auto"``
+        sets the variance to a tenth of the mean squared distance of the samples to the nearest prototype of their class
+        before training.
     regularization : float, default=0.05
-        Weight of a term that keeps all features alive: the mean logarithm of the singular values of the matrix, or of
-        the roots of the relevances.
+        Weight of the mean logarithm of the singular values of the matrix, or of the square roots of the relevances.
+        This term prevents directions from collapsing to zero.
     %(init)s
     %(optimization)s
     %(answers)s
@@ -83,18 +89,18 @@ class RSLVQ(MatrixLVQ):
     width_ : float
         Standard deviation of the Gaussians.
     relevances_ : ndarray of shape (n_features,) or (s, n_features)
-        Relevance of each feature, if the metric is learned; for each class or prototype if it has its own.
+        Relevance of each feature, if the metric is learned; with local metrics, for each class or prototype.
     relevance_matrix_ : ndarray of shape (n_features, n_features) or (s, n_features, n_features)
-        The relevance matrix, of trace one, if the metric is learned.
+        The relevance matrix, with trace one, if the metric is learned.
     eigenvalues_ : ndarray of shape (M,) or (s, M)
-        Its eigenvalues, in falling order.
+        Eigenvalues of the relevance matrix, in descending order.
     metric_parameters_ : tuple of ndarray
         Learned parameters of the metric, if it has any.
     %(attributes)s
 
     See Also
     --------
-    GMLVQ : Minimizes relative distances instead.
+    GMLVQ : Minimizes a function of relative distances instead.
 
     References
     ----------
@@ -177,7 +183,7 @@ class RSLVQ(MatrixLVQ):
 
     @blockwise
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probability ``p(c | x)`` of each class, in the mixture of Gaussians around the prototypes.
+        """Return the probability ``p(c | x)`` of each class under the mixture of Gaussians around the prototypes.
 
         Parameters
         ----------
@@ -193,7 +199,7 @@ class RSLVQ(MatrixLVQ):
 
     @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of the probability of each class, as `predict_proba` has it.
+        """Return the logarithm of the class probabilities that `predict_proba` returns.
 
         Parameters
         ----------
@@ -203,7 +209,7 @@ class RSLVQ(MatrixLVQ):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Score of each class; with two classes one column: the logarithm of the odds of the second class.
+            Score of each class. For two classes, a single score per sample: the log-odds of the second class.
         """
         logs = self._log_posteriors(self._check_new(X))
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
@@ -219,12 +225,12 @@ class RSLVQ(MatrixLVQ):
         learned = isinstance(self.metric, str) and self.metric != "euclidean"
         if self.localization != "global" and not learned:
             raise ValueError(
-                f"localization={self.localization!r} needs relevances that are learned; use metric='diagonal' or "
-                f"metric='matrix', or a metric object that is local itself, instead of metric={self.metric!r}."
+                f"localization={self.localization!r} requires learned relevances; use metric='diagonal' or "
+                f"metric='matrix', or a local metric object, instead of metric={self.metric!r}."
             )
         if not self._is_matrix() and not (isinstance(self.metric_init, str) and self.metric_init == "auto"):
             raise ValueError(
-                f"metric_init={self.metric_init!r} is where a matrix starts; leave it at 'auto', or use "
+                f"metric_init={self.metric_init!r} applies to matrices only; leave it at 'auto', or use "
                 "metric='matrix'."
             )
 
@@ -255,7 +261,7 @@ class RSLVQ(MatrixLVQ):
 
     def _omegas(self) -> Floats:
         if not isinstance(self._metric, DiagonalMetric | MatrixMetric):
-            raise AttributeError(f"metric={self.metric!r} has no relevances that were learned.")
+            raise AttributeError(f"metric={self.metric!r} learns no relevances.")
         omegas = self._theta[0] if self._is_matrix() else self._theta[0][..., None] * np.eye(self.n_features_in_)
         return omegas[0] if self.localization == "global" else omegas
 

@@ -1,7 +1,7 @@
-"""Where training starts: coordinates to work in, first prototypes of every class, discriminative directions.
+"""Initialization of training: coordinates, initial prototypes of every class, discriminative directions.
 
-All of it follows from sums over samples X (n, N) with class codes y (n,) and weights u (n,), wherever they are. NaN in
-X stands for a missing value.
+Everything is computed from sums over samples X (n, N) with class codes y (n,) and weights u (n,), in memory or in
+partitions. NaN in X stands for a missing value.
 """
 
 from __future__ import annotations

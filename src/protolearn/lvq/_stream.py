@@ -1,4 +1,4 @@
-"""Learning from batches that come one after the other."""
+"""Learning from a stream of batches."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ LONGEST_HISTORY = 1000  # batches whose costs are kept
 
 
 def stream_solver(solver: str | Solver) -> Adam | SGD:
-    """Return the solver that learns from a stream as the parameter ``solver`` says; refuse one that cannot."""
+    """Return the solver for a stream; raise an error if it cannot learn from one."""
     if isinstance(solver, str):
         solver = {"auto": Adam(batch_size=128), "adam": Adam(batch_size=128), "sgd": SGD()}.get(solver, solver)
     if not isinstance(solver, (Adam, SGD)):
         raise ValueError(
-            f"partial_fit sees each batch once, which solver={solver!r} cannot use: choose 'adam', 'sgd', or an object "
-            "of these; or call fit, with warm_start=True to go on from the last fit."
+            f"partial_fit sees each batch once, which solver={solver!r} does not support. Use 'adam' or 'sgd', or an "
+            "Adam or SGD object; or call fit, with warm_start=True to continue from the last fit."
         )
     solver.check()
     if isinstance(solver, SGD) and solver.ends:
         raise ValueError(
-            f"partial_fit has no last epoch, at which {solver!r} would reach its last rates; give one rate."
+            f"partial_fit has no last epoch at which {solver!r} could reach its final rates; give a single rate."
         )
     return solver
 
@@ -52,7 +52,7 @@ class Stream:
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
 
     def settle(self, frame: Frame, samples: Floats) -> None:
-        """Take the coordinates that a batch suggests, unless an earlier one had samples that differ."""
+        """Choose coordinates by a batch, unless an earlier batch already had samples that differ."""
         if not self.settled:
             W, theta = self.parts
             self.parts = frame.enter(self.frame.leave(W)), theta
@@ -60,7 +60,7 @@ class Stream:
             self.settled = bool((samples != samples[0]).any())
 
     def welcome(self, samples: Labeled, classes: Indices, place: Callable[..., Floats]) -> None:
-        """Place the prototypes of classes that come for the first time."""
+        """Initialize the prototypes of classes that occur for the first time."""
         W, theta = self.parts
         new = np.setdiff1d(samples.y, np.flatnonzero(self.seen))
         mine = np.isin(classes, new)
@@ -70,7 +70,7 @@ class Stream:
             self.parts = W, theta
 
     def learn(self, problem: Problem, solver: Adam | SGD) -> float:
-        """Make one pass over a batch; return the mean cost on the way."""
+        """Make one pass over a batch; return the mean cost during the pass."""
         if self.seen.sum() < 2 or not self.settled:
             return 0.0
         self.n_batches += 1

@@ -1,4 +1,4 @@
-"""One epoch of stochastic gradient descent: compiled for our own structures, general for any metric."""
+"""One epoch of stochastic gradient descent: compiled for the built-in structures, generic for any other metric."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: abou
 
 
 def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: Cost) -> tuple[Floats, float]:
-    """Return the flat vector after one epoch, and the mean cost that its samples met.
+    """Return the flat vector after one epoch, and the mean cost of the samples at their presentation.
 
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
     """
@@ -120,7 +120,7 @@ KINDS = tuple(SQUASHING)
 
 
 def pieces(order: Indices, n_entries: int) -> Iterator[Indices]:
-    """Cut an order of samples, each of which takes so many operations, for calls after which Python heeds interrupts.
+    """Split an order of samples into calls of limited cost, between which Python handles interrupts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tangent distances: prototypes that are flat pieces, a point and a few directions along which distance costs nothing.
+"""Tangent distances: prototypes as affine subspaces, with a few directions along which differences do not count.
 
 Arrays: X (n, N) samples, W (k, N) prototypes, V (k, q, N) orthonormal directions of each, D (n, k) squared distances.
 """
@@ -17,15 +17,16 @@ __all__ = ["TangentMetric"]
 class TangentMetric(Metric):
     r"""Squared distance to the subspace through a prototype, :math:`d = \|(1 - V_p^\top V_p)(x - w_p)\|^2`.
 
-    Each prototype has ``n_components`` orthonormal directions :math:`V_p`, the rows of a matrix, along which a sample
-    may differ from it at no cost: strokes that are slanted or thick, spectra of another baseline. Directions start as
-    the principal ones of the samples of the class that are nearest to the prototype, and are learned with it. At the
-    start the distance is the reconstruction error of local PCA; learned directions are those that separate classes.
+    Each prototype has ``n_components`` orthonormal directions, the rows of :math:`V_p`, along which differences between
+    a sample and the prototype do not count. Such directions model variation within a class, for instance slanted or
+    thick strokes, or a different baseline of a spectrum. They are initialized with the principal directions of those
+    samples of the class that are nearest to the prototype, and are learned together with the prototype. The initial
+    distance is the reconstruction error of local PCA; training adapts the directions to separate the classes.
 
     Parameters
     ----------
     n_components : int, default=5
-        Number of directions of each prototype; less than the number of features.
+        Number of directions of each prototype, less than the number of features.
 
     References
     ----------
@@ -34,7 +35,7 @@ class TangentMetric(Metric):
 
     Examples
     --------
-    Two classes along lines that cross.
+    Two classes along crossing lines.
 
     >>> import numpy as np
     >>> from protolearn.lvq import GLVQ, TangentMetric
@@ -61,7 +62,7 @@ class TangentMetric(Metric):
         return self.normalize((rng.normal(size=(len(classes), self.n_components, n_features)),))
 
     def start_among(self, theta: Theta, X: Floats, y: Indices, u: Floats, W: Floats, classes: Indices) -> Theta:
-        """Return principal directions of the samples around each prototype; where these are few, as given."""
+        """Return principal directions of the samples around each prototype; if too few, the given ones."""
         (V,) = theta
         own = np.where(y[:, None] == classes, _squared_distances(X, W), np.inf)
         nearest = own.argmin(axis=1)
@@ -76,7 +77,7 @@ class TangentMetric(Metric):
         return (V,)
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
-        """Return the distances, and a function that pulls derivatives back."""
+        """Return the distances and a function that backpropagates derivatives."""
         (V,) = theta
         k, q, N = V.shape
         C = (X @ V.reshape(k * q, N).T).reshape(len(X), k, q) - np.einsum("kqi,ki->kq", V, W)  # along the directions
@@ -97,7 +98,7 @@ class TangentMetric(Metric):
         return (_orthonormal(theta[0])[0],)
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by orthonormal directions into derivatives by theta: only turns of subspaces count."""
+        """Turn derivatives by orthonormal directions into derivatives by theta, up to rotations within subspaces."""
         Q, factors = _orthonormal(theta[0])
         outside = slopes[0] - slopes[0] @ Q.swapaxes(1, 2) @ Q
         return (np.asarray(np.linalg.solve(factors.swapaxes(1, 2), outside), np.float64),)

@@ -1,7 +1,4 @@
-"""Reading a pipeline in the columns and units of its table: prototypes, explanations and counterfactuals.
-
-Where a step cannot be undone, answers are in the columns that the model sees, and say so.
-"""
+"""Prototypes, explanations and counterfactuals of a pipeline in the columns and units of its input table."""
 
 from __future__ import annotations
 
@@ -30,20 +27,20 @@ def prototypes_in_units(model: Any) -> Array:
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted, with prototypes that are vectors. The steps of a pipeline before the last are undone: scalers, PCA and
-        others with an inverse, ``ColumnTransformer`` block by block, encoders of categories, imputers and selectors of
-        features.
+        Fitted model whose prototypes are vectors. The steps of a pipeline before the model are inverted: scalers, PCA
+        and other transformers with an inverse, ``ColumnTransformer`` block by block, category encoders, imputers and
+        feature selectors.
 
     Returns
     -------
     prototypes : ndarray of shape (k, n_features)
-        The prototypes as if they were samples. A categorical feature has the most likely category, and a feature that
-        the model does not see is NaN. With categories, the array is one of objects. Where a step cannot be undone, a
-        warning says so, and the prototypes are in the columns that the model sees.
+        The prototypes in the form of samples. A categorical feature has its most likely category, and a feature that
+        the model does not use is NaN. With categorical features, the array has dtype object. If a step cannot be
+        inverted, a warning is issued, and the prototypes are in the input columns of the model.
 
     See Also
     --------
-    prototype_table : The same with the names of the features, and the shares of the categories.
+    prototype_table : Prototypes with the names of the features and the shares of the categories.
 
     Examples
     --------
@@ -65,22 +62,23 @@ def prototypes_in_units(model: Any) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class PrototypeTable(Printed):
-    """Prototypes as a table: in the features and units of the samples, as far as the steps of a pipeline allow.
+    """Table of prototypes in the features and units of the samples, as far as the steps of a pipeline can be inverted.
 
     Attributes
     ----------
     values : ndarray of shape (k, n_features)
-        The prototypes as if they were samples. A categorical feature has the most likely category, and a feature that
-        the model does not see is NaN. With categories, the array is one of objects.
+        The prototypes in the form of samples. A categorical feature has its most likely category, and a feature that
+        the model does not use is NaN. With categorical features, the array has dtype object.
     shares : ndarray of shape (k, n_features)
-        How much of a prototype its category is, from 0 to 1; NaN for all else, and where one number codes several
-        categories.
+        Share of the most likely category in each prototype, from 0 to 1. NaN for numerical features, and where a single
+        number encodes several categories.
     feature_names : ndarray of shape (n_features,)
         Names of the features.
     labels : ndarray of shape (k,) or None
-        Class of each prototype; None if the model knows no classes.
+        Class of each prototype; None if the model has no classes.
     note : str
-        Which step cannot be undone, so that columns are those that the model sees; empty if all steps are undone.
+        Explains which step cannot be inverted, in which case the columns are the input columns of the model; empty if
+        all steps are inverted.
 
     Examples
     --------
@@ -104,12 +102,12 @@ class PrototypeTable(Printed):
     __repr__ = Printed.__str__
 
     def to_frame(self) -> Any:
-        """Return the prototypes as a pandas DataFrame, with the share of a category beside it.
+        """Return the prototypes as a pandas DataFrame, with the shares of categories in separate columns.
 
         Returns
         -------
         frame : DataFrame
-            A row for each prototype, by its class if it has one.
+            A row for each prototype, indexed by its class if there are classes.
         """
         pd = import_pandas()
         index = pd.RangeIndex(len(self.values), name="prototype")
@@ -133,19 +131,20 @@ class PrototypeTable(Printed):
 
 
 def prototype_table(model: Any, prototypes: ArrayLike | None = None) -> PrototypeTable:
-    """Return the prototypes of a fitted model, or of a pipeline that ends in one, with names and units of the data.
+    """Return the prototypes of a fitted model or pipeline as a table, with the feature names and units of the data.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted, with prototypes that are vectors: a map, a classifier, or a pipeline that ends in one.
+        Fitted model whose prototypes are vectors: a map, a classifier, or a pipeline that ends in one.
     prototypes : array-like of shape (k, N), optional
-        Other vectors of the columns that the model sees, such as prototypes that have moved; by default its own.
+        Other vectors in the input columns of the model, such as modified prototypes; by default the prototypes of the
+        model.
 
     Returns
     -------
     table : PrototypeTable
-        Values, names, shares of categories and classes; it prints as a table, and has ``to_frame``.
+        Values, names, shares of categories and classes. It prints as a table and can be converted with ``to_frame``.
 
     Examples
     --------
@@ -165,10 +164,10 @@ def prototype_table(model: Any, prototypes: ArrayLike | None = None) -> Prototyp
     parts = take_map_apart(model)
     check_is_fitted(parts.last)
     if prototypes is None and not hasattr(parts.last, "prototypes_"):
-        kind = "knows them by dissimilarities only" if is_relational(parts.last) else "has no prototypes_"
+        kind = "represents prototypes by dissimilarities only" if is_relational(parts.last) else "has no prototypes_"
         raise ValueError(
-            f"Prototypes that are vectors have units, and {type(parts.last).__name__} {kind}. Give a map or classifier "
-            "of vectors, such as SOM or GMLVQ, or a pipeline that ends in one."
+            f"Units require prototypes that are vectors, but {type(parts.last).__name__} {kind}. Give a map or "
+            "classifier of vectors, such as SOM or GMLVQ, or a pipeline that ends in one."
         )
     W = np.asarray(parts.last.prototypes_ if prototypes is None else prototypes)
     labels = getattr(take_apart(model).last, "prototype_labels_", None)
@@ -179,13 +178,13 @@ def prototype_table(model: Any, prototypes: ArrayLike | None = None) -> Prototyp
         try:
             values, shares, names = _undone(parts, W)
         except NoUnits as error:
-            note = f"{error} These are the columns that {type(parts.last).__name__} sees."
+            note = f"{error} The values are in the input columns of {type(parts.last).__name__}."
     shares = np.full(values.shape, np.nan) if shares is None else shares
     return PrototypeTable(values, shares, names, labels if labels is not None and len(labels) == len(W) else None, note)
 
 
 def table_of(model: Any) -> Table:
-    """Return the features of the samples that a model takes, and which columns of its classifier they become.
+    """Return the input features of a classifier or pipeline, and the columns into which they are transformed.
 
     Parameters
     ----------
@@ -195,8 +194,8 @@ def table_of(model: Any) -> Table:
     Returns
     -------
     table : Table
-        For each feature a `Number`, a `Category`, or `Unused`. A pipeline whose steps mix columns, or cannot be undone,
-        is refused.
+        Table with a `Number`, a `Category`, or `Unused` for each feature. A pipeline whose steps mix columns or cannot
+        be inverted raises an error.
 
     Examples
     --------
@@ -221,20 +220,20 @@ def table_of(model: Any) -> Table:
 
 
 def explain(model: Any, X: Any) -> Explanation:
-    """Return which prototypes and which features decided on the class of each sample, in the features of a table.
+    """Return the prototypes and table features that determined the class of each sample.
 
     Parameters
     ----------
     model : LVQClassifier or Pipeline
         A fitted classifier, or a pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
-        Samples, as the pipeline takes them.
+        Samples in the input format of the pipeline.
 
     Returns
     -------
     explanation : Explanation
-        Explanation as from ``explain`` of the classifier, with one contribution for each feature of the table: the
-        columns into which a category was encoded are added up.
+        Explanation as returned by the classifier's ``explain``, with one contribution for each feature of the table.
+        The contributions of the columns that encode a category are summed.
 
     Examples
     --------
@@ -285,43 +284,44 @@ def counterfactual(
     margin: float = 0.0,
     length: str = "metric",
 ) -> Counterfactuals:
-    """Return the smallest allowed change of each sample that gives it another class, in the features of a table.
+    """Return the smallest allowed change of each sample that changes its predicted class, in the features of a table.
 
-    As ``counterfactual`` of the classifiers, for a pipeline and in the units of its samples. A categorical feature
-    changes from one category to another, and counts as one feature. Columns of booleans stay true or false, and missing
-    values missing.
+    This function extends the method `LVQClassifier.counterfactual` to pipelines, in the units of their input. A
+    categorical feature changes from one category to another and counts as one feature. Boolean columns stay boolean,
+    and missing values stay missing.
 
     Parameters
     ----------
     model : LVQClassifier or Pipeline
         A fitted classifier, or a pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
-        Samples, as the pipeline takes them.
+        Samples in the input format of the pipeline.
     target : object, optional
-        The class to reach; by default any other.
+        Class to reach; by default any other class.
     fixed : list of features, optional
         Features that must not change.
     bounds : dict, optional
-        For a number the least and the largest value, as a pair; None for no bound. For a category the list of the
-        categories that are allowed.
+        Smallest and largest allowed value of a numerical feature, as a pair, where None stands for no bound; or the
+        list of allowed categories of a categorical feature.
     increasing, decreasing : list of features, optional
-        Numbers that may only go up, or only down.
+        Numerical features that may only increase, or only decrease.
     integers : list of features, optional
-        Numbers that must be integers.
+        Numerical features that must take integer values.
     groups : list of lists of features, optional
-        Features of which exactly one is 1 and the others are 0, if the table has categories in this form.
+        Groups of features of which exactly one is 1 and the others are 0, if the table contains one-hot encoded
+        categories.
     sparse : bool, default=False
-        Change as few features as possible, and these as little as possible.
+        Whether to change as few features as possible, and these as little as possible.
     margin : float, default=0.0
-        Least confidence of the changed sample in its class.
+        Minimum confidence of the changed sample in its new class.
     length : {"metric", "euclidean"}, default="metric"
-        How changes are measured: by the learned metric, or with the same weight for all columns that the classifier
-        sees; behind a `StandardScaler` these are standard deviations.
+        How changes are measured: in the learned metric, or with the same weight for all input columns of the
+        classifier. After a ``StandardScaler`` their unit is the standard deviation.
 
     Returns
     -------
     counterfactuals : Counterfactuals
-        Counterfactuals in the units of X; ``samples`` is a DataFrame if X is one.
+        Counterfactuals in the units of X. ``samples`` is a DataFrame if X is a DataFrame.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def counterfactual(
 
 def _warn_of_columns(parts: Parts, error: NoUnits) -> None:
     warnings.warn(
-        f"{error} The answer is in the columns that {type(parts.last).__name__} sees.", UserWarning, stacklevel=3
+        f"{error} The result is in the input columns of {type(parts.last).__name__}.", UserWarning, stacklevel=3
     )
 
 

@@ -1,9 +1,9 @@
-"""What training minimizes, as a function of the distances to all prototypes, with its derivative by every distance.
+"""Cost functions of LVQ, as functions of the distances to all prototypes, with their derivatives.
 
 Generalized LVQ: ``E = mean_i u_i phi(mu_i)`` with ``mu = (d_J - d_K) / (d_J + d_K)``, where J is the nearest prototype
-of the sample's own class and K the nearest of another: ``mu`` runs from -1 to 1 and is negative if and only if the
-sample is classified correctly. Supervised neural gas lets all prototypes of the class take the place of J, weighted by
-rank. Soft LVQ: ``E = -mean_i u_i log p(y_i | x_i)`` in a mixture of Gaussians around the prototypes.
+of the sample's own class and K the nearest prototype of any other class. ``mu`` lies between -1 and 1 and is negative
+if and only if the sample is classified correctly. Supervised neural gas replaces J by all prototypes of the class,
+weighted by rank. Soft LVQ: ``E = -mean_i u_i log p(y_i | x_i)`` in a mixture of Gaussians around the prototypes.
 
 Arrays: D (n, k) squared distances, own (n, k) whether sample and prototype share a class, u (n,) weights.
 """
@@ -38,7 +38,7 @@ Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
 
 
 class Cost(Protocol):
-    """What training minimizes, as a function of the distances between samples and prototypes.
+    """Base class of cost functions of the distances between samples and prototypes.
 
     Examples
     --------
@@ -53,10 +53,10 @@ class Cost(Protocol):
 
     @property
     def n_stages(self) -> int:
-        """How many stages a solver that anneals in few, long stages should take."""
+        """Number of annealing stages for a solver that anneals in a few long stages."""
 
     def stages(self, n_steps: int) -> Sequence[Cost]:
-        """Return the cost at every one of a number of steps; the last is that at the end of training."""
+        """Return the costs for a number of annealing steps; the last one is the cost at the end of training."""
 
     def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
         """Return the weighted sum over the samples at the end of training, and its derivative by every distance."""
@@ -67,7 +67,7 @@ NEGLIGIBLE = 1e-16  # shares of one that change nothing
 
 
 def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Leave ``mu`` as it is: every sample counts the same. Return value and derivative.
+    """Return ``mu`` itself and its derivative: all samples have the same influence.
 
     Examples
     --------
@@ -80,11 +80,12 @@ def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
 
 
 def sigmoid(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Logistic function ``1 / (1 + exp(-slope mu))``: a steep one counts errors, and heeds samples near the border.
+    """Return the logistic function ``1 / (1 + exp(-slope mu))`` and its derivative.
 
     Examples
     --------
-    The steepest place is the border between classes, where ``mu`` is 0:
+    With a steep slope the cost approaches the number of errors, and samples near the class border, where ``mu`` is 0,
+    have the largest influence:
 
     >>> import numpy as np
     >>> from protolearn.lvq.cost import sigmoid
@@ -97,7 +98,7 @@ def sigmoid(mu: Floats, slope: float) -> tuple[Floats, Floats]:
 
 
 def swish(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Return ``mu / (1 + exp(-slope mu))``, which goes on growing with the size of an error.
+    """Return ``mu / (1 + exp(-slope mu))``, which keeps increasing with the size of an error, and its derivative.
 
     Examples
     --------
@@ -117,8 +118,8 @@ SQUASHING: dict[str, Squashing] = {"identity": identity, "sigmoid": sigmoid, "sw
 def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, Floats]:
     """Return ``mu`` (n,), the winners J and K (n,), and the derivatives of ``mu`` by their distances.
 
-    A sample that lies on both of its winners has ``mu = 0`` and derivative 0. A sample without a prototype of its
-    own class, or of another, does not count either.
+    A sample that coincides with both of its winners has ``mu = 0`` and derivative 0. The derivatives are also 0 for a
+    sample without a prototype of its own class, or without one of another class.
 
     Parameters
     ----------
@@ -130,11 +131,11 @@ def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, 
     Returns
     -------
     mu : ndarray of shape (n,)
-        Negative where a sample is classified correctly.
+        Relative distances, negative where a sample is classified correctly.
     J, K : ndarray of shape (n,)
-        The nearest prototype of the sample's own class, and of another.
+        Nearest prototype of the sample's own class, and of any other class.
     by_J, by_K : ndarray of shape (n,)
-        Derivatives of ``mu`` by the distances to these.
+        Derivatives of ``mu`` by the distances to J and K.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, 
 def relative_distance_cost(
     D: Floats, own: Bools, u: Floats, squashing: Squashing, slope: float
 ) -> tuple[float, Floats]:
-    """Return ``sum_i u_i phi(mu_i)`` and its derivative by every distance (n, k), zero but for the winners.
+    """Return ``sum_i u_i phi(mu_i)`` and its derivative by every distance (n, k), which is zero except for the winners.
 
     Parameters
     ----------
@@ -173,14 +174,14 @@ def relative_distance_cost(
     squashing : callable
         The function ``phi``, such as `sigmoid`.
     slope : float
-        Its slope.
+        Slope of the squashing function.
 
     Returns
     -------
     cost : float
-        The sum.
+        The weighted sum over the samples.
     G : ndarray of shape (n, k)
-        Its derivatives.
+        Derivatives of the cost by the distances.
 
     Examples
     --------
@@ -202,18 +203,18 @@ def relative_distance_cost(
 
 @dataclass(frozen=True)
 class RelativeDistance:
-    """The cost of generalized LVQ, ``sum_i u_i phi(mu_i)``.
+    """Cost function of generalized LVQ, ``sum_i u_i phi(mu_i)``.
 
     Parameters
     ----------
     squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
-        Name of ``phi``.
+        Name of the squashing function ``phi``.
     slope : tuple of float, default=(1.0, 1.0)
         Slope of ``phi`` at the start and at the end of training.
 
     Examples
     --------
-    A steep sigmoid hardly counts samples that are classified correctly:
+    With a steep sigmoid, correctly classified samples contribute almost nothing:
 
     >>> import numpy as np
     >>> from protolearn.lvq.cost import RelativeDistance
@@ -227,11 +228,11 @@ class RelativeDistance:
 
     @property
     def n_stages(self) -> int:
-        """How many stages a solver that anneals in few, long stages should take."""
+        """Number of annealing stages for a solver that anneals in a few long stages."""
         return 1 if self.slope[0] == self.slope[1] else 2
 
     def stages(self, n_steps: int) -> list[Self]:
-        """Return the cost at every one of a number of steps; the last is that at the end of training."""
+        """Return the costs for a number of annealing steps; the last one is the cost at the end of training."""
         if self.slope[0] == self.slope[1]:
             return [self] * n_steps
         return [replace(self, slope=(slope, slope)) for slope in annealed(self.slope, n_steps)]
@@ -243,19 +244,20 @@ class RelativeDistance:
 
 @dataclass(frozen=True)
 class CooperativeRelativeDistance(RelativeDistance):
-    """The cost of supervised neural gas: ``sum_i u_i sum_p h_ip phi(mu_ip)``.
+    """Cost function of supervised neural gas, ``sum_i u_i sum_p h_ip phi(mu_ip)``.
 
-    The sum is over the prototypes of the sample's class, ``mu_ip = (d_p - d_K) / (d_p + d_K)``, and the weights ``h``
-    fall with the rank of p among them. At a range near zero it is the cost of generalized LVQ.
+    The inner sum runs over the prototypes of the sample's class, with ``mu_ip = (d_p - d_K) / (d_p + d_K)``. The
+    weights ``h_ip`` decrease with the rank of p among these prototypes. As the range approaches zero, the cost becomes
+    that of generalized LVQ.
 
     Parameters
     ----------
     squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
-        Name of ``phi``.
+        Name of the squashing function ``phi``.
     slope : tuple of float, default=(1.0, 1.0)
         Slope of ``phi`` at the start and at the end of training.
     range_ : tuple of float, default=(1.0, 0.01)
-        Range of the cooperation, in ranks, at the start and at the end of training.
+        Neighborhood range, in ranks, at the start and at the end of training.
 
     References
     ----------
@@ -264,7 +266,7 @@ class CooperativeRelativeDistance(RelativeDistance):
 
     Examples
     --------
-    At first all prototypes of the class are drawn to the sample, at the end only the nearest:
+    At the start of training all prototypes of the class are drawn to the sample, at the end only the nearest:
 
     >>> import numpy as np
     >>> from protolearn.lvq.cost import CooperativeRelativeDistance
@@ -278,11 +280,11 @@ class CooperativeRelativeDistance(RelativeDistance):
 
     @property
     def n_stages(self) -> int:
-        """How many stages a solver that anneals in few, long stages should take."""
+        """Number of annealing stages for a solver that anneals in a few long stages."""
         return 5
 
     def stages(self, n_steps: int) -> list[Self]:
-        """Return the cost at every one of a number of steps; the last is that at the end of training."""
+        """Return the costs for a number of annealing steps; the last one is the cost at the end of training."""
         ranges = annealed(self.range_, n_steps)
         return [replace(stage, range_=(r, r)) for stage, r in zip(super().stages(n_steps), ranges)]
 
@@ -308,7 +310,7 @@ class CooperativeRelativeDistance(RelativeDistance):
 def rank_weights(D: Floats, own: Bools, range_: float) -> Floats:
     """Return ``exp(-rank / range)`` of each prototype (n, k) among those of the sample's class, with sum one.
 
-    Between prototypes at the same distance, the first is nearer.
+    Ties are broken in favor of the lower index.
 
     Examples
     --------
@@ -325,10 +327,10 @@ def rank_weights(D: Floats, own: Bools, range_: float) -> Floats:
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """The cost of robust soft LVQ: ``-sum_i u_i log p(y_i | x_i)``.
+    """Cost function of robust soft LVQ, ``-sum_i u_i log p(y_i | x_i)``.
 
-    Every prototype is a Gaussian of the same width and prior, so that ``p(y | x)`` is the share of
-    ``exp(-d_p / (2 width^2))`` that the prototypes of class y have.
+    Every prototype is the center of a Gaussian with the same width and prior, so ``p(y | x)`` is the share of the
+    prototypes of class y in the sum of ``exp(-d_p / (2 width^2))`` over all prototypes.
 
     Parameters
     ----------
@@ -353,11 +355,11 @@ class CrossEntropy:
 
     @property
     def n_stages(self) -> int:
-        """How many stages a solver that anneals in few, long stages should take."""
+        """Number of annealing stages for a solver that anneals in a few long stages."""
         return 1
 
     def stages(self, n_steps: int) -> list[Self]:
-        """Return the cost at every one of a number of steps, which is always the same."""
+        """Return the costs for a number of annealing steps, which are all the same."""
         return [self] * n_steps
 
     def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
@@ -370,7 +372,7 @@ class CrossEntropy:
 
 
 def log_posteriors(D: Floats, classes: Indices, n_classes: int, width: float) -> Floats:
-    """Return ``log p(c | x)`` of every class (n, C), which has the prototypes with its code in ``classes`` (k,).
+    """Return ``log p(c | x)`` of every class (n, C) under a mixture of Gaussians around the prototypes.
 
     Parameters
     ----------
@@ -386,11 +388,11 @@ def log_posteriors(D: Floats, classes: Indices, n_classes: int, width: float) ->
     Returns
     -------
     ndarray of shape (n, C)
-        Logarithms of probabilities that sum to 1 in each row.
+        Logarithms of the probabilities, which sum to 1 in each row.
 
     Examples
     --------
-    Three prototypes at the same distance, two of which belong to the second class:
+    Of three prototypes at the same distance, two belong to the second class:
 
     >>> import numpy as np
     >>> from protolearn.lvq.cost import log_posteriors
@@ -424,7 +426,7 @@ def slope_ends(slope: Any) -> tuple[float, float]:
 
 
 def annealed(ends: tuple[float, float], n_steps: int) -> Floats:
-    """Return a number at every one of a number of steps, from its first value to its last in equal ratios.
+    """Return a geometric sequence of values from the first to the last, one for each of a number of steps.
 
     Examples
     --------

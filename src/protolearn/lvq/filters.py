@@ -1,6 +1,6 @@
-"""Banks of filters for small pictures: Gabor functions and differences of Gaussians, as kernels in space.
+"""Filter banks for small images: Gabor functions and differences of Gaussians, as spatial kernels.
 
-Arrays: kernels (L, h, w), centered at ``(h // 2, w // 2)``, like ``scipy.fft.fftshift`` centers a picture.
+Arrays: kernels (L, h, w), centered at ``(h // 2, w // 2)``, as ``scipy.fft.fftshift`` centers an image.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def gabor_bank(
     phase: float = 0.0,
     remove_dc: bool = False,
 ) -> Floats:
-    """Return Gabor filters, waves under a Gaussian window, of several orientations and wavelengths.
+    """Return Gabor filters (waves under a Gaussian window) of several orientations and wavelengths.
 
     Parameters
     ----------
     shape : tuple of int, default=(15, 15)
-        Height and width of the kernels, those of the patches to be filtered.
+        Height and width of the kernels, equal to those of the patches to be filtered.
     n_orientations : int, default=6
-        Number of orientations, at equal angles over half a turn.
+        Number of orientations, equally spaced over 180 degrees.
     wavelengths : sequence of float, default=(7, 7 * sqrt(2))
         Wavelengths in pixels.
     bandwidth : float, default=1
@@ -43,14 +43,14 @@ def gabor_bank(
     aspect : float, default=1
         Spatial aspect ratio: below 1 the window is elongated along the stripes.
     phase : float, default=0
-        Phase of the wave in the middle, in radians: 0 is symmetric, ``pi / 2`` antisymmetric.
+        Phase of the wave at the center, in radians: 0 is symmetric, ``pi / 2`` antisymmetric.
     remove_dc : bool, default=False
-        Whether to take out the response to uniform pictures.
+        Whether to remove the response to uniform images.
 
     Returns
     -------
     kernels : ndarray of shape (n_orientations * len(wavelengths), height, width)
-        Kernels, orientation after orientation for each wavelength.
+        Kernels, ordered by wavelength and then by orientation.
 
     References
     ----------
@@ -85,21 +85,21 @@ def gabor_bank(
 def difference_of_gaussians_bank(
     shape: tuple[int, int] = (15, 15), *, scales: Sequence[float] = (1.0, 1.6, 2.56), ratio: float = 1.6
 ) -> Floats:
-    """Return differences of two Gaussians, which respond to spots of a certain size whatever their orientation.
+    """Return differences of two Gaussians, which respond to spots of a certain size in any orientation.
 
     Parameters
     ----------
     shape : tuple of int, default=(15, 15)
-        Height and width of the kernels, those of the patches to be filtered.
+        Height and width of the kernels, equal to those of the patches to be filtered.
     scales : sequence of float, default=(1, 1.6, 2.56)
         Standard deviation of the inner Gaussian of each filter, in pixels.
     ratio : float, default=1.6
-        Standard deviation of the outer Gaussian over that of the inner one, more than 1.
+        Ratio of the standard deviations of the outer and the inner Gaussian, greater than 1.
 
     Returns
     -------
     kernels : ndarray of shape (len(scales), height, width)
-        Kernels; each adds up to zero, so uniform pictures give no response.
+        Kernels. Each kernel sums to zero, so uniform images give no response.
 
     Examples
     --------
@@ -122,14 +122,14 @@ def difference_of_gaussians_bank(
 
 
 def kernels_of(filters: Any, size: tuple[int, int]) -> Array | None:
-    """Return the kernels (L, h, w) that a name, one or several kernels, or None stand for, if they have a size.
+    """Return filter kernels (L, h, w), given a name or an array; raise an error if they do not have the right size.
 
     Parameters
     ----------
     filters : {"gabor", "gaussians"}, array-like of shape (h, w) or (L, h, w), or None
-        The name of a bank, one kernel, or several.
+        Name of a filter bank, one kernel, or several kernels.
     size : tuple of int
-        Height and width that they must have.
+        Required height and width of the kernels.
 
     Returns
     -------
@@ -166,7 +166,7 @@ BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": dif
 
 def _check_lengths(name: str, lengths: Sequence[float]) -> None:
     if not np.size(lengths) or np.ndim(lengths) != 1:
-        raise ValueError(f"{name}={lengths!r} must be a sequence of lengths in pixels, at least one.")
+        raise ValueError(f"{name}={lengths!r} must be a nonempty sequence of lengths in pixels.")
     positive.check_each(name, lengths, " for each of its entries")
 
 

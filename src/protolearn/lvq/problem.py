@@ -1,4 +1,4 @@
-"""What a solver sees of a classifier: one flat vector, its cost, its gradient, and a sweep over single samples."""
+"""Optimization problem of a classifier: a flat parameter vector with its cost, gradient, and sweeps over samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over samples: of costs, and of what their derivatives follow from."""
+    """Sums over samples: of the costs, and of the terms from which the derivatives are computed."""
 
     cost: float
     parts: Theta
@@ -36,30 +36,30 @@ class Sums:
 
 @dataclass
 class Problem:
-    """The mean cost of the samples, ``cost / sum_i u_i - regularization * log_volume``, of prototypes and metric.
+    """Objective of training as a function of prototypes and metric, ``cost / sum_i u_i - regularization * log_volume``.
 
     Parameters
     ----------
     X : ndarray of shape (n, N)
         Samples.
     y : ndarray of shape (n,)
-        Their class codes.
+        Class codes of the samples.
     u : ndarray of shape (n,)
-        Their weights.
+        Weights of the samples.
     classes : ndarray of shape (k,)
         Class code of each prototype.
     metric : Metric
-        How they are compared.
+        Distance between samples and prototypes.
     cost : Cost
-        What their distances cost.
+        Cost as a function of the distances.
     regularization : float
-        Weight of the logarithm of the volume.
+        Weight of the regularization term, the logarithm of the volume of the metric.
     shapes : list of tuple
         Shapes of the prototypes and of the parameters of the metric.
     n_threads : int
-        Threads to spread chunks over.
+        Number of threads over which chunks of samples are distributed.
     hidden : ndarray of shape (k,), optional
-        Prototypes that take no part yet.
+        Prototypes that are not used yet.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Problem:
 
     @property
     def blocks(self) -> list[slice]:
-        """Where the prototypes and each parameter of the metric are in the flat vector."""
+        """Slices of the flat vector that contain the prototypes and each parameter of the metric."""
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
         return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
@@ -112,7 +112,7 @@ class Problem:
         return W, tuple(theta)
 
     def normalized(self, flat: Floats) -> Floats:
-        """Return the equivalent flat vector with a metric of standard size."""
+        """Return the equivalent flat vector with a normalized metric."""
         W, theta = self.unpack(flat)
         return pack(W, self.metric.normalize(theta))
 
@@ -136,11 +136,11 @@ class Problem:
         return cost, pack(dW, self.metric.tangent(theta, slopes))
 
     def accuracy(self, flat: Floats) -> float:
-        """Return the share of samples, by weight, whose nearest prototype has their class."""
+        """Return the accuracy: the (weighted) fraction of samples whose nearest prototype has their class."""
         return self.right(*self.unpack(self.normalized(flat))) / self.mass
 
     def sums(self, comparison: Comparison, stage: Cost) -> Sums:
-        """Return the sums over all samples: those over each span of chunks, in order."""
+        """Return the sums over all samples, accumulated over spans of chunks in a fixed order."""
         chunks = list(cut(self.n_samples, self._chunk_size())) or [slice(0)]
         spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
@@ -160,11 +160,11 @@ class Problem:
     def visit(
         self, function: Callable[[T, Problem, np.random.RandomState], T], state: T, rng: np.random.RandomState
     ) -> T:
-        """Return a state after a function has changed it by the samples."""
+        """Return a state after a function has updated it with the samples."""
         return function(state, self, rng)
 
     def n_batches(self, size: int) -> int:
-        """Return how many batches of a size a visit can make."""
+        """Return the number of batches of a given size in one visit."""
         return -(-self.n_samples // size)
 
     def _chunk_size(self) -> int:
@@ -183,9 +183,9 @@ class Problem:
 
 @dataclass
 class PartitionedProblem(Problem):
-    """The same, of samples in partitions: a `Problem` in each, whose sums are added.
+    """Objective of training for samples in partitions: the sums of a `Problem` in each partition are added.
 
-    ``X``, ``y`` and ``u`` have no samples.
+    ``X``, ``y`` and ``u`` are empty arrays.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class PartitionedProblem(Problem):
 
     Examples
     --------
-    Whoever gives samples in partitions adds up what a function returns for each of them:
+    An object that provides samples in partitions sums the values of a function over the partitions:
 
     >>> import numpy as np
     >>> from types import SimpleNamespace
@@ -220,7 +220,7 @@ class PartitionedProblem(Problem):
 
     @classmethod
     def of(cls, samples: Any, **parts: Any) -> Self:
-        """Return the problem of samples; the other parts are those of a `Problem`."""
+        """Return the problem for given samples; the other arguments are those of `Problem`."""
         nothing: dict[str, Any] = {"X": np.empty((0, samples.n_features)), "y": np.empty(0, np.int64), "u": np.empty(0)}
         return cls(**nothing, **parts, samples=samples)
 
@@ -245,13 +245,13 @@ class PartitionedProblem(Problem):
     def visit(
         self, function: Callable[[T, Problem, np.random.RandomState], T], state: T, rng: np.random.RandomState
     ) -> T:
-        """Return a state after a function has changed it by the samples of each partition, in random order."""
+        """Return a state after a function has updated it with the samples of each partition, in random order."""
         state, last = self.samples.relay(partial(_visited, self._alone(), function), (state, rng), rng)
         rng.set_state(last.get_state())
         return state
 
     def n_batches(self, size: int) -> int:
-        """Return how many batches of a size a visit can make."""
+        """Return the number of batches of a given size in one visit."""
         return sum(-(-n // size) for n in self.samples.sizes)
 
     def _alone(self) -> Problem:

@@ -1,4 +1,4 @@
-"""What a fitted classifier says about single samples: which prototypes and features decided, and what would change it.
+"""Explanations of single classifications by prototypes and features, and counterfactuals.
 
 Arrays: X (n, N) samples, W (k, N) prototypes, classes (k,) their class codes, A (s, M, N) or (s, N) matrices, slots
 (k,) matrix of each prototype.
@@ -21,21 +21,21 @@ MOST_ROWS = 10  # samples, or features of one, that are printed
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Printed):
-    """Why samples were classified as they were; printed, it is a table.
+    """Explanation of the classification of samples, which prints as a table.
 
     Attributes
     ----------
     classes : ndarray of shape (n_samples,)
         Predicted class of each sample.
     rivals : ndarray of shape (n_samples,)
-        Class of the nearest prototype of another class.
+        Rival of each sample: the class of the nearest prototype of any other class.
     prototypes, rival_prototypes : ndarray of shape (n_samples,)
-        Index of the nearest prototype, and of the nearest one of another class.
+        Index of the nearest prototype, and of the nearest prototype of any other class.
     distances, rival_distances : ndarray of shape (n_samples,)
-        Squared distances to these two.
+        Squared distances to these two prototypes.
     contributions : ndarray of shape (n_samples, n_features)
-        What each feature adds to ``rival_distances - distances``: positive where it speaks for the predicted class. The
-        contributions of a sample add up to that difference.
+        Contribution of each feature to ``rival_distances - distances``, positive where the feature supports the
+        predicted class. The contributions of a sample sum to that difference.
     feature_names : ndarray of shape (n_features,)
         Names of the features.
 
@@ -67,7 +67,7 @@ class Explanation(Printed):
         Returns
         -------
         frame : DataFrame
-            A row for each sample, by its number, its class and the class of the rival; a column for each feature.
+            A row for each sample, indexed by sample number, class and rival class, and a column for each feature.
         """
         pd = import_pandas()
         index = pd.MultiIndex.from_arrays(
@@ -76,19 +76,19 @@ class Explanation(Printed):
         return pd.DataFrame(self.contributions, index, self.feature_names)
 
     def table(self, sample: int = 0, n_features: int = 10) -> str:
-        """Return the reasons for one sample as text, the weightiest features first.
+        """Return the explanation of one sample as text, the most important features first.
 
         Parameters
         ----------
         sample : int, default=0
-            Number of the sample.
+            Index of the sample.
         n_features : int, default=10
-            How many features to list.
+            Maximum number of features to list.
 
         Returns
         -------
         text : str
-            A few lines.
+            The two distances, and a line for each of the most important features.
         """
         reasons = self._reasons(sample, n_features)
         width = max(len(name) for name, _ in reasons)
@@ -136,34 +136,34 @@ class Explanation(Printed):
 
 @dataclass(frozen=True, repr=False)
 class Counterfactuals(Printed):
-    """The smallest allowed changes that give samples another class; printed, they are a table.
+    """Smallest allowed changes of samples that change their class; printed as a table.
 
     Attributes
     ----------
     samples : ndarray of shape (n_samples, n_features) or DataFrame
-        The changed samples; where no change was found, the samples as they were.
+        The changed samples; where no change was found, the original samples.
     changes : ndarray of shape (n_samples, n_features)
-        What was added to each number; NaN where a category was exchanged for another.
+        Difference of each numerical feature from the original; NaN where a category was replaced by another.
     classes : ndarray of shape (n_samples,)
         Class of each changed sample.
     distances : ndarray of shape (n_samples,)
-        Squared length of each change, in the learned metric unless asked for otherwise; infinite where no change was
-        found.
+        Squared length of each change, in the learned metric unless ``length`` says otherwise; infinite where no change
+        was found.
     found : ndarray of shape (n_samples,)
         Whether a change was found.
     proven : ndarray of shape (n_samples,)
-        Whether the change is proven to be the smallest (or that there is none). Otherwise it is the best that a search
-        has found.
+        Whether the change is proven to be the smallest one (or proven not to exist). Otherwise it is the best change
+        that a search has found.
     originals : ndarray of shape (n_samples, n_features)
-        The samples as they were.
+        The original samples.
     original_classes : ndarray of shape (n_samples,)
-        Class of each sample as it was.
+        Predicted class of each original sample.
     weights : ndarray of shape (n_samples, n_features)
-        Squared length that the change of each feature would have alone.
+        Squared length of the change of each feature alone.
     feature_names : ndarray of shape (n_features,)
         Names of the features.
     target : object
-        The class that was asked for; None for any other.
+        The requested class; None for any other class.
 
     Examples
     --------
@@ -196,27 +196,27 @@ class Counterfactuals(Printed):
         Returns
         -------
         frame : DataFrame
-            A row for each feature of each sample that changes, the largest parts of a change first: number of the
-            sample, its class and the one it becomes, the feature, its value before and after.
+            A row for each changed feature of each sample, the largest changes first: index of the sample, its class
+            before and after the change, the feature, and its value before and after.
         """
         columns = ["sample", "class", "becomes", "feature", "before", "after"]
         rows = [row for sample in range(len(self.classes)) for row in self._changes(sample)]
         return import_pandas().DataFrame(rows, columns=columns)
 
     def table(self, sample: int = 0, n_features: int = 10) -> str:
-        """Return the change of one sample as text, the largest parts of it first.
+        """Return the change of one sample as text, the largest changes first.
 
         Parameters
         ----------
         sample : int, default=0
-            Number of the sample.
+            Index of the sample.
         n_features : int, default=10
-            How many features to list.
+            Maximum number of features to list.
 
         Returns
         -------
         text : str
-            A line for each feature that changes: its name, what it was, and what it becomes.
+            A line for each changed feature: its name, and its value before and after.
         """
         before = self.original_classes[sample]
         if not self.found[sample]:
@@ -225,7 +225,7 @@ class Counterfactuals(Printed):
             return f"{before}. {how} to {wanted}."
         changes = self._changes(sample)
         if not changes:
-            return f"{before}, as was asked for, without a change."
+            return f"{before}, the requested class, without any change."
         rows = [(str(name), shown(old), shown(new)) for *_, name, old, new in changes[:n_features]]
         name, old = (max(len(row[column]) for row in rows) for column in (0, 1))
         lines = [f"{before} becomes {self.classes[sample]} with"]

@@ -1,8 +1,8 @@
-"""How samples and prototypes are compared: distances ``d(x, w) = |A (x - w)|^2`` and what is learned of ``A``.
+"""Adaptive distances between samples and prototypes, ``d(x, w) = |A (x - w)|^2`` with a learned ``A``.
 
-A structure says which matrices there are and what may change in them. It gives the distances together with a function
-that pulls derivatives by the distances back to prototypes and parameters, and that is all a solver needs. Anything
-with the methods of `Metric` can take its place.
+A relevance structure defines the matrices and their free parameters. It returns the distances together with a function
+that backpropagates derivatives by the distances to prototypes and parameters, which is all a solver needs. Any object
+with the methods of `Metric` can be used instead.
 
 Arrays: X (n, N) samples, W (k, N) prototypes, classes (k,) their class codes, D (n, k) distances, A (s, M, N) matrices
 or (s, N) diagonals, of which prototype p uses number ``slots[p]``; theta, a tuple of arrays, holds the parameters.
@@ -47,22 +47,22 @@ NORMS = ("common", "each")
 
 
 class Metric(BaseEstimator):
-    """A differentiable dissimilarity between samples and prototypes, to be learned by `GLVQ`.
+    """Base class of differentiable dissimilarities between samples and prototypes, to be learned by `GLVQ`.
 
-    A subclass defines `measure`, and `start` if it has parameters. Distances must not be negative; their unit does
+    A subclass implements `measure`, and `start` if it has parameters. Distances must not be negative. Their unit does
     not matter.
 
     Attributes
     ----------
     homogeneous : bool
-        Whether distances do not change when samples and prototypes are moved together, and all change by the same
-        factor when both are scaled. If so, training works in centered and scaled coordinates.
+        Whether distances are invariant to a common translation of samples and prototypes, and change by a common factor
+        if both are scaled. If so, training uses centered and scaled coordinates.
     allows_missing : bool
-        Whether NaN in the samples is left out of the distances.
+        Whether the metric supports missing values (NaN), which it leaves out of the distances.
 
     Examples
     --------
-    Half the squared Euclidean distance, as a metric of one's own:
+    A custom metric, half the squared Euclidean distance:
 
     >>> from protolearn.lvq import GLVQ, Metric
     >>> class Half(Metric):
@@ -78,7 +78,7 @@ class Metric(BaseEstimator):
     allows_missing = False
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
-        """Return the parameters to begin with.
+        """Return the initial parameters.
 
         Parameters
         ----------
@@ -87,42 +87,42 @@ class Metric(BaseEstimator):
         classes : ndarray of shape (k,)
             Class code of each prototype.
         rng : RandomState
-            Source of random numbers.
+            Random number generator.
 
         Returns
         -------
         theta : tuple of ndarray
-            Any number of arrays; none here.
+            Any number of arrays; the default is none.
         """
         return ()
 
     def start_among(self, theta: Theta, X: Floats, y: Indices, u: Floats, W: Floats, classes: Indices) -> Theta:
-        """Return better parameters to begin with, once samples and first prototypes are known.
+        """Return improved initial parameters, given the samples and the initial prototypes.
 
         Parameters
         ----------
         theta : tuple of ndarray
-            What `start` has returned.
+            Parameters returned by `start`.
         X : ndarray of shape (n, N)
             Samples.
         y : ndarray of shape (n,)
-            Their class codes.
+            Class codes of the samples.
         u : ndarray of shape (n,)
-            Their weights.
+            Weights of the samples.
         W : ndarray of shape (k, N)
-            The first prototypes.
+            Initial prototypes.
         classes : ndarray of shape (k,)
             Class code of each prototype.
 
         Returns
         -------
         theta : tuple of ndarray
-            Arrays of the same shapes; theta itself here.
+            Arrays of the same shapes; by default theta itself.
         """
         return theta
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
-        """Return the distances, and a function that pulls derivatives back.
+        """Return the distances and a function that backpropagates derivatives.
 
         Parameters
         ----------
@@ -140,14 +140,14 @@ class Metric(BaseEstimator):
         D : ndarray of shape (n, k)
             Distances.
         pullback : callable
-            Takes the derivative G (n, k) of some cost by D; returns its derivatives by W and by each array of theta.
+            Function from the derivative G (n, k) of a cost by D to its derivatives by W and by each array of theta.
         """
         raise NotImplementedError
 
     def compare(self, W: Floats, classes: Indices, theta: Theta, n_samples: int) -> Comparison:
-        """Return what compares samples, a part of them at a time, with prototypes and parameters that stay.
+        """Return an object that compares chunks of samples with fixed prototypes and parameters.
 
-        A subclass can do there, once for all parts, what does not depend on the samples.
+        A subclass can perform computations that do not depend on the samples here, once for all chunks.
 
         Parameters
         ----------
@@ -158,17 +158,17 @@ class Metric(BaseEstimator):
         theta : tuple of ndarray
             Parameters.
         n_samples : int
-            About how many samples will be compared.
+            Approximate number of samples that will be compared.
 
         Returns
         -------
         comparison : Comparison
-            Distances and derivatives; here by `measure`.
+            Object that computes distances and derivatives; by default with `measure`.
         """
         return Comparison(self, W, classes, theta)
 
     def normalize(self, theta: Theta) -> Theta:
-        """Return equivalent parameters of standard size; here theta itself."""
+        """Return equivalent normalized parameters; by default theta itself."""
         return theta
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
@@ -176,7 +176,7 @@ class Metric(BaseEstimator):
         return slopes
 
     def carried(self, theta: Theta, change: Callable[[Floats], Floats]) -> Theta:
-        """Return the parameters in other coordinates, given the change of an array whose last axis is the features."""
+        """Return the parameters in other coordinates, given a function that transforms the last axis of arrays."""
         return (change(theta[0]), *theta[1:]) if theta else theta
 
     def n_directions(self, theta: Theta) -> int:
@@ -184,17 +184,17 @@ class Metric(BaseEstimator):
         return int(np.prod(theta[0].shape[:2])) if theta else 0
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
-        """Return a measure of how much of the space the metric sees, and its derivative; here 0."""
+        """Return the logarithm of the volume of the metric, for regularization, and its derivative; by default 0."""
         return 0.0, tuple(np.zeros_like(part) for part in theta)
 
 
 class Comparison:
-    """Samples compared with prototypes, a part of them at a time.
+    """Comparison of chunks of samples with fixed prototypes.
 
     Parameters
     ----------
     metric : Metric
-        How they are compared.
+        Distance between samples and prototypes.
     W : ndarray of shape (k, N)
         Prototypes.
     classes : ndarray of shape (k,)
@@ -216,9 +216,9 @@ class Comparison:
         self.metric, self.W, self.classes, self.theta = metric, W, classes, theta
 
     def measure(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
-        """Return distances (n, k), and a function from derivatives by these to sums over the samples.
+        """Return distances (n, k), and a function from derivatives by the distances to sums over the samples.
 
-        The sums are arrays that can be added to those of other samples.
+        The sums are arrays that can be added to the sums over other samples.
         """
         D, pullback = self.metric.measure(X, self.W, self.classes, self.theta)
 
@@ -234,14 +234,14 @@ class Comparison:
 
 
 class Relevance(Metric):
-    """A metric ``|A (x - w)|^2``: the parent of all relevance structures.
+    """Base class of all relevance structures, metrics of the form ``|A (x - w)|^2``.
 
-    A subclass says how matrices follow from parameters (`matrices`) and how derivatives go back (`pull`). In ``X``,
-    NaN stands for a missing value, which takes no part in the distance.
+    A subclass computes matrices from parameters (`matrices`) and derivatives by the parameters from derivatives by the
+    matrices (`pull`). NaN in ``X`` stands for a missing value, which is left out of the distance.
 
     Examples
     --------
-    A metric of one's own that learns the weight of the first feature alone:
+    A custom metric that learns the weight of the first feature only:
 
     >>> import numpy as np
     >>> from protolearn.lvq import GLVQ, Relevance
@@ -269,7 +269,7 @@ class Relevance(Metric):
         raise NotImplementedError
 
     def operators(self, theta: Theta) -> Any:
-        """Return what projects samples: A, or objects that do the same with less work."""
+        """Return the projections of samples: A, or equivalent objects that are more efficient."""
         return self.matrices(theta)
 
     def pull(self, theta: Theta, dA: Floats) -> Theta:
@@ -277,7 +277,7 @@ class Relevance(Metric):
         raise NotImplementedError
 
     def slots(self, classes: Indices) -> Indices:
-        """Return the number of the matrix that each prototype uses."""
+        """Return the index of the matrix that each prototype uses."""
         if self.localization == "global":
             return np.zeros(len(classes), np.int64)
         return (
@@ -285,19 +285,19 @@ class Relevance(Metric):
         )
 
     def n_matrices(self, classes: Indices) -> int:
-        """Return how many matrices there are."""
+        """Return the number of matrices."""
         option(*LOCALIZATIONS).check("localization", self.localization)
         return int(self.slots(classes).max()) + 1
 
     def compare(self, W: Floats, classes: Indices, theta: Theta, n_samples: int) -> Comparison:
-        """Return what compares samples, a part of them at a time, with prototypes and parameters that stay."""
+        """Return an object that compares chunks of samples with fixed prototypes and parameters."""
         A = self.operators(theta)
         if getattr(A, "ndim", 0) == 3:
             return MatrixComparison(self, W, classes, theta, A, n_samples)
         return super().compare(W, classes, theta, n_samples)
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
-        """Return the distances, and a function that pulls derivatives back."""
+        """Return the distances and a function that backpropagates derivatives."""
         A = self.operators(theta)
         if getattr(A, "ndim", 0) == 3:
             comparison = MatrixComparison(self, W, classes, theta, A, len(X))
@@ -316,7 +316,7 @@ class Relevance(Metric):
         return D, pullback
 
     def normalize(self, theta: Theta) -> Theta:
-        """Scale the matrices of the first parameter to a Frobenius norm of one, in the mean or each."""
+        """Scale the matrices of the first parameter to a Frobenius norm of one, on average or individually."""
         return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
@@ -336,7 +336,7 @@ class Relevance(Metric):
 
 
 class EuclideanMetric(Relevance):
-    """Squared Euclidean distance; nothing is learned but the prototypes.
+    """Squared Euclidean distance, which has no parameters to learn.
 
     Examples
     --------
@@ -359,7 +359,7 @@ class EuclideanMetric(Relevance):
         return ()
 
     def normalize(self, theta: Theta) -> Theta:
-        """Return theta itself: there is nothing to normalize."""
+        """Return theta itself, since there are no parameters to normalize."""
         return theta
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
@@ -368,14 +368,15 @@ class EuclideanMetric(Relevance):
 
 
 class DiagonalMetric(Relevance):
-    """One relevance for each feature, ``d = sum_i omega_i^2 (x_i - w_i)^2``, squares adding up to one.
+    """Metric with a relevance for each feature, ``d = sum_i omega_i^2 (x_i - w_i)^2`` with ``sum_i omega_i^2 = 1``.
 
     Parameters
     ----------
     localization : {"global", "class", "prototype"}, default="global"
-        Who has relevances of its own.
+        Whether all prototypes share the relevances, or each class or each prototype has its own.
     norm : {"common", "each"}, default="common"
-        Whether local relevances add up to one in the mean, so that one class can be wider than another, or each.
+        Normalization of local relevances. With ``"common"`` their sum is one on average, so some classes can be wider
+        than others. With ``"each"`` the sum is one for each class or prototype.
 
     Examples
     --------
@@ -413,24 +414,24 @@ class DiagonalMetric(Relevance):
 
 
 class MatrixMetric(Relevance):
-    """A matrix ``Omega`` (M, N): scaled and rotated features, ``d = |Omega (x - w)|^2``.
+    """Metric with a matrix ``Omega`` (M, N) that transforms the features linearly, ``d = |Omega (x - w)|^2``.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of rows M, which limits the rank; by default N.
+        Number of rows M, which limits the rank; by default the number of features N.
     localization : {"global", "class", "prototype"}, default="global"
-        Who has a matrix of its own.
+        Whether all prototypes share one matrix, or each class or each prototype has its own.
     mask : int or array-like of shape (M, N), optional
-        Entries that may differ from zero: an array of booleans, or the half-width of a band around the diagonal
-        (0: a diagonal matrix), as suits features in spatial or temporal order.
+        Entries that may differ from zero: an array of booleans, or the half-width of a band around the diagonal (0 is a
+        diagonal matrix), which suits features in spatial or temporal order.
     symmetric : bool, default=False
-        Whether Omega is kept symmetric (only with M = N).
+        Whether Omega is constrained to be symmetric, which requires M = N.
     start_at : {"identity", "random"} or ndarray of shape (M, N) or (s, M, N), default="identity"
-        Where to start. ``"random"`` draws the entries uniformly from [-1, 1].
+        Initial matrix. ``"random"`` draws the entries uniformly from [-1, 1].
     norm : {"common", "each"}, default="common"
-        Whether the squared Frobenius norm of local matrices is one in the mean, so that one class can be wider than
-        another, or of each.
+        Normalization of local matrices. With ``"common"`` their mean squared Frobenius norm is one, so some classes can
+        be wider than others. With ``"each"`` the norm of each matrix is one.
 
     Examples
     --------
@@ -483,7 +484,7 @@ class MatrixMetric(Relevance):
         return (dA,)
 
     def normalize(self, theta: Theta) -> Theta:
-        """Give the matrices the entries they may have, and Frobenius norm one, in the mean or each."""
+        """Apply the mask and the symmetry, and scale to a Frobenius norm of one, on average or individually."""
         return super().normalize((self._constrained(theta[0]),))
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
@@ -504,23 +505,23 @@ class MatrixMetric(Relevance):
 
 
 class ProductMetric(Relevance):
-    """A shared matrix ``Omega`` (M, N) followed by local ones ``Psi`` (M, M): ``d = |Psi Omega (x - w)|^2``.
+    """Metric with a shared matrix ``Omega`` (M, N) and local matrices ``Psi`` (M, M), ``d = |Psi Omega (x - w)|^2``.
 
-    All distances depend on ``Omega x`` alone, so classes with metrics of their own still share one view. Only
-    Omega is normalized: the size of a Psi is the bandwidth of its class.
+    All distances depend on ``Omega x`` alone, so classes with local metrics share one low-dimensional view. Only Omega
+    is normalized; the scale of a Psi sets the bandwidth of its class.
 
     Parameters
     ----------
     n_components : int, optional
-        Dimension M of the view; by default N.
+        Dimension M of the view; by default the number of features N.
     localization : {"class", "prototype"}, default="class"
-        Who has a Psi of its own.
+        Whether each class or each prototype has its own Psi.
     start_at : {"identity", "random"} or ndarray of shape (M, N), default="identity"
-        Where Omega starts; every Psi starts at the identity.
+        Initial Omega. Every Psi is initialized with the identity.
 
     Examples
     --------
-    Two classes with matrices of their own share one view of two dimensions:
+    Two classes with local matrices share one two-dimensional view:
 
     >>> import numpy as np
     >>> from protolearn.lvq import ProductMetric
@@ -538,7 +539,7 @@ class ProductMetric(Relevance):
         self.start_at = start_at
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
-        """Return Omega of Frobenius norm one, and identities."""
+        """Return an Omega of Frobenius norm one, and identity matrices."""
         (omega,) = MatrixMetric(self.n_components, start_at=self.start_at).start(n_features, classes, rng)
         M = omega.shape[1]
         return omega, np.tile(np.eye(M), (self.n_matrices(classes), 1, 1))
@@ -562,13 +563,13 @@ class ProductMetric(Relevance):
 
 
 class MinkowskiMetric(Metric):
-    """Sum of the p-th powers of the differences, ``d = sum_i |x_i - w_i|^p``; nothing is learned but the prototypes.
+    """Sum of the p-th powers of the differences, ``d = sum_i |x_i - w_i|^p``, without parameters to learn.
 
     Parameters
     ----------
     p : float, default=1.5
-        Exponent of 1 or more; 2 gives the squared Euclidean distance and 1 the Manhattan distance. Where the latter has
-        a kink, in features in which a sample and a prototype agree, its derivative counts as zero.
+        Exponent, at least 1; 2 gives the squared Euclidean distance and 1 the Manhattan distance. The derivative of the
+        Manhattan distance is taken as zero in features in which a sample and a prototype agree.
 
     Examples
     --------
@@ -585,9 +586,9 @@ class MinkowskiMetric(Metric):
         self.p = p
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
-        """Return the distances, and a function that pulls derivatives back."""
+        """Return the distances and a function that backpropagates derivatives."""
         if not self.p >= 1:
-            raise ValueError(f"p={self.p!r} must be 1 or more for a distance that has a derivative.")
+            raise ValueError(f"p={self.p!r} must be at least 1, so that the distance is differentiable.")
         D = np.stack([(np.abs(X - w) ** self.p).sum(axis=1) for w in W], axis=1)
 
         def pullback(G: Floats) -> tuple[Floats, Theta]:
@@ -619,7 +620,7 @@ class MatrixComparison(Comparison):
     A : ndarray of shape (s, M, N)
         The matrices.
     n_samples : int
-        About how many samples will be compared.
+        Approximate number of samples that will be compared.
     """
 
     def __init__(self, metric: Relevance, W: Floats, classes: Indices, theta: Theta, A: Floats, n_samples: int) -> None:
@@ -732,17 +733,17 @@ class MatrixComparison(Comparison):
 
 
 def canonical_matrix(omega: ArrayLike, n_components: int | None = None) -> Floats:
-    """Return the equivalent matrix whose rows are the eigenvectors of the relevance matrix, in falling order.
+    """Return the equivalent matrix whose rows are scaled eigenvectors of the relevance matrix, in descending order.
 
-    Row i is the i-th eigenvector of ``omega.T @ omega`` times the root of its eigenvalue, with its largest entry
-    positive. All distances stay the same, and matrices that differ by a rotation of their rows become equal.
+    Row i is the i-th eigenvector of ``omega.T @ omega`` times the square root of its eigenvalue, with its largest entry
+    positive. Distances do not change, and matrices that differ by a rotation of their rows become equal.
 
     Parameters
     ----------
     omega : array-like of shape (M, N)
         Any matrix.
     n_components : int, optional
-        How many rows to keep; by default M. Fewer rows leave out the smallest eigenvalues.
+        Number of rows to keep; by default M. Fewer rows omit the smallest eigenvalues.
 
     Returns
     -------
@@ -771,14 +772,15 @@ def canonical_matrix(omega: ArrayLike, n_components: int | None = None) -> Float
 def mean_canonical_matrix(omegas: ArrayLike, n_components: int | None = None) -> Floats:
     """Return the canonical matrix of the mean relevance matrix of several runs.
 
-    Averaging matrices entry by entry would mix their signs and orders; averaging ``omega.T @ omega`` does not.
+    The signs and the order of rows differ between runs, so averaging the matrices entry by entry is meaningless. The
+    mean of ``omega.T @ omega`` does not depend on signs and order.
 
     Parameters
     ----------
     omegas : array-like of shape (n_runs, M, N)
         Matrices of several runs.
     n_components : int, optional
-        How many rows to keep; by default M.
+        Number of rows to keep; by default M.
 
     Returns
     -------
@@ -811,7 +813,7 @@ def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bo
     if not allowed.any():
         raise ValueError("mask allows no entry of the matrix; at least one must be true.")
     if symmetric and not np.array_equal(allowed, allowed.T):
-        raise ValueError("The mask of a symmetric matrix must be symmetric itself.")
+        raise ValueError("symmetric=True requires a symmetric mask.")
     return allowed
 
 

@@ -1,7 +1,7 @@
-"""What a classifier learns from: samples with class codes and weights, in memory or in the partitions of a collection.
+"""Training samples with class codes and weights, in memory or in the partitions of a collection.
 
-Both kinds add up what a function makes of their samples, and who asks for sums need not know which kind it has. A
-function that is sent to partitions must not refer to the samples themselves.
+Both kinds provide sums of functions over their samples through the same interface. A function that is sent to
+partitions must not refer to the samples themselves.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Labeled:
 
     @property
     def missing(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether values are missing."""
         return bool(np.isnan(self.X).any())
 
     @property
@@ -73,7 +73,7 @@ class Labeled:
 
     @property
     def listed(self) -> Labeled:
-        """Return as many samples as can be listed: all."""
+        """Return all samples, which are in memory."""
         return self
 
     def counts(self, n_classes: int) -> Indices:
@@ -97,11 +97,11 @@ class Labeled:
         return self.take(slice(None, None, max(1, len(self) // most)))
 
     def sum(self, function: Callable[[Labeled], T]) -> T:
-        """Add up what a function makes of the samples."""
+        """Return the sum of a function over the samples."""
         return function(self)
 
     def gather(self, function: Callable[[Labeled], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Collect what a function says of each sample."""
+        """Return the values of a function for each sample."""
         return function(self)
 
     def sent(self, model: T) -> T:
@@ -120,20 +120,20 @@ class Labeled:
 
 @dataclass(frozen=True)
 class LabeledPartitions:
-    """Samples in partitions.
+    """Training samples in partitions.
 
     Parameters
     ----------
     parts : Partitions
         The samples, with class codes as labels.
     factors : array of shape (C,)
-        Factor on the weights of each class.
+        Factor by which the weights of each class are multiplied.
     totals : array of shape (2, C)
         Number and weight of the samples of each class.
     frame : Frame, optional
-        Coordinates in which functions see samples; those of the features by default.
+        Coordinates of the samples that functions receive; by default those of the features.
     chosen : callable, optional
-        Says which samples among consecutive ones there are; all by default.
+        Function that selects some of a range of consecutive samples; by default all.
 
     Examples
     --------
@@ -183,7 +183,7 @@ class LabeledPartitions:
 
     @property
     def missing(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether values are missing."""
         return self.parts.missing
 
     @property
@@ -237,11 +237,11 @@ class LabeledPartitions:
         return self.take(np.arange(0, len(self), step))
 
     def sum(self, function: Callable[[Labeled], T]) -> T:
-        """Add up what a function makes of the samples, a block of them at a time."""
+        """Return the sum of a function over the samples, computed block by block."""
         return self.parts.sum(partial(_summed, self._view(), function))
 
     def gather(self, function: Callable[[Labeled], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Collect what a function says of each sample."""
+        """Return the values of a function for each sample."""
         return self.sum(lambda part: Columns(function(part))).columns
 
     def sent(self, model: T) -> T:
@@ -249,7 +249,7 @@ class LabeledPartitions:
         return alone(model)
 
     def relay(self, function: Callable[[T, Labeled], T], state: T, rng: np.random.RandomState) -> T:
-        """Hand a state on from partition to partition, in random order; a function changes it by the samples there."""
+        """Pass a state from partition to partition, in random order; a function updates it with the samples of each."""
         return self.parts.relay(partial(_relayed, self._view(), function), state, rng)
 
     def members(self, code: int, values: Floats) -> tuple[Any, Any]:

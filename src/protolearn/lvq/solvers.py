@@ -1,7 +1,7 @@
-"""How the cost of a classifier is minimized.
+"""Optimizers of the cost of a classifier.
 
-A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and its gradient. After every step it calls
-``watch(flat, cost)``, which may stop it by raising ``StopIteration``.
+A solver minimizes a `Problem`: a flat vector of prototypes and metric with its cost and its gradient. After every step
+it calls ``watch(flat, cost)``, which may stop the solver by raising ``StopIteration``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
 class Watch(Protocol):
-    """What follows a solver: it is told the state and the cost after every step, and in which stage the solver is."""
+    """Observer of a solver, which receives the state and the cost after every step, and the annealing stage."""
 
     def __call__(self, flat: Floats, cost: float, stage: int = 0) -> None:
         """Take notice of a step, or raise ``StopIteration`` to end the work."""
@@ -41,11 +41,11 @@ RATE = number(0) | Constraint(
 
 
 class Solver(BaseEstimator):
-    """Something that minimizes a `Problem`, starting from a flat vector.
+    """Base class of optimizers that minimize a `Problem`, starting from a flat vector.
 
     Examples
     --------
-    A solver of one's own: plain gradient descent.
+    A custom solver, plain gradient descent:
 
     >>> from protolearn.lvq import GLVQ, Solver
     >>> class Descent(Solver):
@@ -74,20 +74,20 @@ class Solver(BaseEstimator):
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> bool | None:
-        """Improve ``start``, and tell ``watch`` about every step; return False if ``max_iter`` came too early."""
+        """Minimize from ``start`` and report every step to ``watch``; return False if ``max_iter`` is reached first."""
         raise NotImplementedError
 
 
 class LBFGS(Solver):
-    """Limited-memory BFGS on the exact gradient over all samples: fast and without learning rates.
+    """Limited-memory BFGS on the exact gradient over all samples, without learning rates.
 
-    If the slope of the squashing function is annealed, the slope at the start is used for half of the iterations at
-    most, then the slope at the end. If ``max_iter`` stops it, classifiers warn (`ConvergenceWarning` of scikit-learn).
+    If the slope of the squashing function is annealed, the initial slope is used for at most half of the iterations,
+    then the final slope. If ``max_iter`` is reached, classifiers issue scikit-learn's ``ConvergenceWarning``.
 
     Parameters
     ----------
     memory : int, default=10
-        How many earlier steps shape the next one.
+        Number of previous steps from which the Hessian is approximated.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class LBFGS(Solver):
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> bool:
-        """Improve ``start``, and tell ``watch`` about every step; return False if ``max_iter`` came too early."""
+        """Minimize from ``start`` and report every step to ``watch``; return False if ``max_iter`` is reached first."""
         stopped = False
         number = 0
 
@@ -140,30 +140,33 @@ class LBFGS(Solver):
 
 
 class SGD(Solver):
-    """Stochastic gradient descent, one sample at a time in random order, as the method was first published.
+    """Stochastic gradient descent with single samples in random order, as in the original publications.
 
-    After every sample the metric is normalized. In epoch t (from 1) prototypes learn at the rate
-    ``learning_rate / (1 + decay (t - 1))``; the metric learns at ``metric_learning_rate / (1 + metric_decay (t -
-    metric_start))`` from epoch ``metric_start`` on, and not before. A rate that is given as a pair falls exponentially
-    instead, as ``start (end / start)^(t / t_max)`` with ``t_max`` = ``max_iter``.
+    The metric is normalized after every sample. In epoch t (counted from 1) the learning rate of the prototypes is
+    ``learning_rate / (1 + decay (t - 1))``. The learning rate of the metric is
+    ``metric_learning_rate / (1 + metric_decay (t - metric_start))`` from epoch ``metric_start`` on, and 0 before. A
+    rate that is given as a pair decreases exponentially instead, as ``start (end / start)^(t / t_max)`` with
+    ``t_max = max_iter``.
 
     Parameters
     ----------
     learning_rate : float or tuple of float, default=0.01
-        First rate of the prototypes, or first and last. Rates belong to exact gradients; some publications print
-        prototype rules without the factor two of the gradient, and their rates are twice these. They also belong to
-        standardized features: samples of another scale are learned in a unit in which the mean variance of the features
-        is about one.
+        Initial learning rate of the prototypes, or a pair of initial and final rates. Rates refer to exact gradients.
+        Some publications omit the factor two of the gradient in their update rules; their rates are twice as large.
+        Rates also refer to standardized features: samples of another scale are rescaled internally such that the mean
+        variance of the features is about one.
     metric_learning_rate : float or tuple of float, default=0.001
-        First rate of the metric, or first and last: of the relevances, the diagonal of a matrix, or the whole matrix.
+        Initial learning rate of the metric (relevances, or a matrix), or a pair of initial and final rates. If
+        ``off_diagonal_learning_rate`` is set, it applies to the diagonal of a matrix only.
     off_diagonal_learning_rate : float or tuple of float, optional
-        First rate of the other entries of a matrix, or first and last, if it shall differ.
+        Initial learning rate of the off-diagonal entries of a matrix, or a pair of initial and final rates; by default
+        ``metric_learning_rate``.
     decay : float, default=1e-4
-        How fast the rate of the prototypes falls.
+        Decay of the learning rate of the prototypes; larger values reduce the rate faster.
     metric_decay : float, optional
-        How fast the rate of the metric falls; by default like ``decay``.
+        Decay of the learning rate of the metric; by default equal to ``decay``.
     metric_start : int, default=1
-        First epoch in which the metric learns.
+        First epoch in which the metric is updated.
 
     References
     ----------
@@ -173,7 +176,7 @@ class SGD(Solver):
 
     Examples
     --------
-    Rates may fall from a first value to a last one:
+    A pair gives the initial and the final learning rate:
 
     >>> from protolearn.lvq import SGD
     >>> solver = SGD(learning_rate=(0.1, 0.001), metric_start=3)
@@ -213,7 +216,7 @@ class SGD(Solver):
         self.metric_start = metric_start
 
     def rates(self, epoch: int, max_iter: int) -> tuple[float, float, float]:
-        """Return the rates of prototypes, of the diagonal and of the rest of the metric in an epoch, counted from 1."""
+        """Return the learning rates of prototypes, diagonal and other entries of the metric in an epoch (from 1)."""
         passed = epoch / max_iter
         prototypes = _rate(self.learning_rate, self.decay * (epoch - 1), passed)  # Bunte 2011, eq. 3.5
         if epoch < self.metric_start:
@@ -224,14 +227,14 @@ class SGD(Solver):
 
     @property
     def ends(self) -> bool:
-        """Whether rates fall to a last value, which needs a last epoch."""
+        """Whether a rate decreases to a final value, which requires a last epoch."""
         given = self.learning_rate, self.metric_learning_rate, self._off_diagonal()
         return any(isinstance(rate, (tuple, list)) for rate in given)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
-        """Improve ``start``, and tell ``watch`` about every step."""
+        """Minimize from ``start`` and report every step to ``watch``."""
         from protolearn.lvq._sweeps import sweep
 
         flat = problem.normalized(start)
@@ -245,7 +248,7 @@ class SGD(Solver):
 
     @property
     def turns(self) -> bool:  # type: ignore[override]
-        """Whether axes may be turned: not where entries of a matrix on its diagonal have a rate of their own."""
+        """Whether the axes may be rotated: not if the diagonal of a matrix has a separate learning rate."""
         return self._off_diagonal() == self.metric_learning_rate
 
     def _off_diagonal(self) -> Rate:
@@ -257,21 +260,22 @@ class SGD(Solver):
 
 
 class Waypoint(Solver):
-    """Gradient descent with steps of given length, and averages of the last few points where these are better.
+    """Gradient descent with step size control by waypoint averaging.
 
-    Each step goes down the gradient by the length of its step, for prototypes and metric separately. If the mean of the
-    last points costs less than the new point, the mean is taken and steps become shorter; otherwise they grow.
+    Each step follows the negative gradient by the current step length, separately for prototypes and metric. If the
+    mean of the last points has a lower cost than the new point, the mean replaces the new point and the step length
+    decreases; otherwise it increases.
 
     Parameters
     ----------
     step : float, default=0.1
-        First length of a step, relative to the size of the parameters.
+        Initial step length, relative to the size of the parameters.
     n_points : int, default=3
-        How many points are averaged.
+        Number of points that are averaged.
     shrink : float, default=0.67
-        Factor on the length of steps when the average was better.
+        Factor on the step length if the average has a lower cost.
     grow : float, default=1.1
-        Factor on the length of steps otherwise.
+        Factor on the step length otherwise.
 
     References
     ----------
@@ -297,7 +301,7 @@ class Waypoint(Solver):
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
-        """Improve ``start``, and tell ``watch`` about every step."""
+        """Minimize from ``start`` and report every step to ``watch``."""
         stages = problem.cost.stages(max_iter)
         flat, length = problem.normalized(start), self.step
         points = [flat]
@@ -323,19 +327,19 @@ class Waypoint(Solver):
 
 
 class Adam(Solver):
-    """Adaptive moments on mini-batches, for data of which a small part tells the gradient well enough.
+    r"""Adam (adaptive moment estimation) on mini-batches, for large data sets.
 
     Parameters
     ----------
     learning_rate : float, default=0.02
-        First rate, relative to the spread of the data and to the entries of the metric; it falls to zero along a
-        cosine.
+        Initial learning rate, relative to the spread of the data and to the entries of the metric; it decreases to zero
+        along a cosine.
     batch_size : int, default=512
-        Samples in a mini-batch.
+        Number of samples in a mini-batch.
     momentum : float, default=0.9
-        Share of the mean gradient that is kept from step to step.
+        Decay factor of the running mean of the gradients (:math:`\beta_1`).
     second_momentum : float, default=0.99
-        Share of the mean squared gradient that is kept.
+        Decay factor of the running mean of the squared gradients (:math:`\beta_2`).
 
     References
     ----------
@@ -375,7 +379,7 @@ class Adam(Solver):
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
-        """Improve ``start``, and tell ``watch`` about every step."""
+        """Minimize from ``start`` and report every step to ``watch``."""
         descent = Descent(start, AdamState(np.zeros_like(start)), step_sizes(problem, start))
         n_steps = max_iter * problem.n_batches(self.batch_size)
         for stage in problem.cost.stages(max_iter):
@@ -406,7 +410,7 @@ class Adam(Solver):
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent in mini-batches is: flat vector, running means, size of the steps, costs in this epoch."""
+    """State of a descent in mini-batches: flat vector, running means, step sizes, costs in this epoch."""
 
     flat: Floats
     moments: AdamState
@@ -423,7 +427,7 @@ class AdamState:
         self.n_steps = 0
 
     def step(self, gradient: Floats, solver: Adam) -> Floats:
-        """Take a gradient in; return the direction of the next step, of about unit size in every coordinate."""
+        """Process a gradient; return the direction of the next step, of about unit size in every coordinate."""
         self.n_steps += 1
         t = self.n_steps
         self.mean += (1.0 - solver.momentum) * (gradient - self.mean)
@@ -436,7 +440,7 @@ SOLVERS: dict[str, type[Solver]] = {"lbfgs": LBFGS, "sgd": SGD, "waypoint": Wayp
 
 
 def get_solver(solver: Solver | str, n_samples: int) -> Solver:
-    """Return the solver of a name, or one that suits so many samples.
+    """Return the solver of a name; ``"auto"`` chooses by the number of samples.
 
     Examples
     --------
@@ -451,7 +455,7 @@ def get_solver(solver: Solver | str, n_samples: int) -> Solver:
 
 
 def step_sizes(problem: Problem, flat: Floats) -> Floats:
-    """Return a size for the steps of each coordinate: one for prototypes, that of their entries for parameters."""
+    """Return a step size for each coordinate: 1 for prototypes, the size of the entries for the metric."""
     sizes = np.ones_like(flat)
     for block in problem.blocks[1:]:
         sizes[block] = np.sqrt(np.mean(flat[block] ** 2))

@@ -1,9 +1,9 @@
-"""How pictures are compared by the spectrum of what a learned map of their colors and a bank of filters leave of them.
+"""Distances between color images, by the filtered spectrum of a learned intensity.
 
-A map Omega turns the channels of a patch into one intensity, the filters let some frequencies pass, and patches are
-compared by the power of what is left at each frequency (or by its amplitude and phase). Prototypes, patches and maps
-are real, so half of every spectrum says it all; it is stored as an isometry, R(u) below, which keeps all lengths and so
-all gradients: they are those of the complex formulas of the source.
+A map Omega turns the channels of a patch into one intensity, the filters pass some frequencies, and patches are
+compared by the power of the result at each frequency (or by its amplitude and phase). Prototypes, patches and maps are
+real, so half of every spectrum determines the whole. It is stored as an isometry, R(u) below, which preserves lengths
+and therefore gradients: they equal those of the complex formulas of the source.
 
 Arrays: X (n, N) patches, N = h w c, flattened; spectra (n, Q) complex, Q = h (w // 2 + 1); theta holds the maps
 Omega, (s, ...) in the form of the structure, and the gains of learned filters (s, Q).
@@ -28,12 +28,12 @@ Codes = Indices
 
 
 class HalfSpectrum:
-    """The Fourier transform of real pictures, as an isometry to the half of the spectrum that says it all.
+    """Fourier transform of real images, as an isometry to the nonredundant half of the spectrum.
 
     Parameters
     ----------
     height, width : int
-        Size of the pictures.
+        Size of the images.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class HalfSpectrum:
         return self.counts.size
 
     def forward(self, pictures: Floats) -> Complex:
-        """Return R(u), the spectra (..., Q) of pictures (..., h, w); it keeps lengths."""
+        """Return R(u), the spectra (..., Q) of images (..., h, w); the transform preserves lengths."""
         half = rfft2(pictures, norm="ortho") * np.sqrt(self.counts)
         return half.reshape(*half.shape[:-2], -1)
 
     def back(self, spectra: Complex) -> Floats:
-        """Return the pictures (..., h, w) of spectra: both the inverse of R and its transpose."""
+        """Return the images (..., h, w) of spectra: both the inverse of R and its transpose."""
         half = spectra.reshape(*spectra.shape[:-1], *self.counts.shape)
         return irfft2(half / np.sqrt(self.counts), s=self.size, norm="ortho")
 
@@ -83,7 +83,7 @@ class HalfSpectrum:
     def symmetric(self, half: Floats, axis: int = -1, sign: float = 1.0) -> Floats:
         """Return values that are the same (or opposite) at opposite frequencies, where both are stored.
 
-        It is the projection on what spectra of real pictures may have as real (or imaginary) parts.
+        This is the projection onto possible real (or imaginary) parts of spectra of real images.
         """
         out = np.moveaxis(half.copy(), axis, 0)
         out[self.both] = (out[self.both] + sign * out[self.opposite]) / 2.0
@@ -115,7 +115,7 @@ class _Map:
         raise NotImplementedError
 
     def real(self, omegas: Floats) -> Floats:
-        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        """Return the parameters (s, ...) of the nearest maps with real intensities; a projection."""
         return omegas
 
     def lift(self, X: Floats) -> Array:
@@ -145,7 +145,7 @@ class _Map:
         raise NotImplementedError
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
+        """Return the centered filters (h, w, c) whose convolution with the channels is the map."""
         raise NotImplementedError
 
 
@@ -170,14 +170,14 @@ class ColorMap(_Map):
         return self.patches(slopes[:, :, None] * omega)
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
+        """Return the centered filters (h, w, c) whose convolution with the channels is the map."""
         kernels = np.zeros(self.shape)
         kernels[self.shape[0] // 2, self.shape[1] // 2] = omega
         return kernels
 
 
 class DiagonalMap(_Map):
-    """One complex weight for each frequency and channel, (2, Q, c): a filter for each channel, blind to shifts."""
+    """One complex weight for each frequency and channel, (2, Q, c): a shift-invariant filter for each channel."""
 
     def start(self) -> Floats:
         """Return the parameters of the mean of the channels."""
@@ -187,7 +187,7 @@ class DiagonalMap(_Map):
         return omega
 
     def real(self, omegas: Floats) -> Floats:
-        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        """Return the parameters (s, ...) of the nearest maps with real intensities; a projection."""
         return np.stack([self.plane.symmetric(omegas[:, i], 1, sign) for i, sign in enumerate((1.0, -1.0))], axis=1)
 
     def _weights(self, omega: Floats) -> Complex:
@@ -208,7 +208,7 @@ class DiagonalMap(_Map):
         return self.patches(slopes[:, :, None] * self._weights(omega).conj())
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
+        """Return the centered filters (h, w, c) whose convolution with the channels is the map."""
         h, w, _ = self.shape
         spectra = (omega[0] + 1j * omega[1]).T / np.sqrt(h * w)
         return np.moveaxis(np.fft.fftshift(self.plane.back(spectra), axes=(1, 2)), 0, 2)
@@ -225,7 +225,7 @@ class FullMap(_Map):
         return np.concatenate([np.repeat(spectra.real, c, axis=1), np.repeat(spectra.imag, c, axis=1)])
 
     def real(self, omegas: Floats) -> Floats:
-        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        """Return the parameters (s, ...) of the nearest maps with real intensities; a projection."""
         parts = np.split(omegas, 2, axis=1)
         return np.concatenate([self.plane.symmetric(part, 1, sign) for part, sign in zip(parts, (1.0, -1.0))], axis=1)
 
@@ -247,7 +247,7 @@ class FullMap(_Map):
         return np.concatenate([slopes.real, slopes.imag], axis=1) @ omega
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c) of the nearest map that is the same at all places."""
+        """Return the filters (h, w, c) of the nearest shift-invariant map."""
         h, w, c = self.shape
         Q = self.plane.n_frequencies
         matrix = self.plane.back((omega[:Q] + 1j * omega[Q:]).T).reshape(h, w, c, h, w)  # pixel in, pixel out
@@ -263,7 +263,7 @@ STRUCTURES: dict[str, type[_Map]] = {"full": FullMap, "diagonal": DiagonalMap, "
 
 
 class Spectral(Metric):
-    """Distance of spectra: a learned map to one intensity, a bank of filters, and powers (or amplitudes) compared.
+    """Distance between filtered spectra of a learned intensity, by their powers or amplitudes.
 
     ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2`` with ``r(v) = S o F Omega v``, where S is the sum of the spectra of
     the filters, here in units of its root mean square, and m runs over all frequencies; with ``distance="position"`` it
@@ -274,20 +274,20 @@ class Spectral(Metric):
     shape : tuple of int
         Height, width and number of channels of the patches.
     kernels : array-like of shape (L, h, w) or None, default=None
-        Filters; None lets all frequencies pass.
+        Filters; with None all frequencies pass.
     structure : {"diagonal", "full", "color"}, default="diagonal"
-        What Omega may be.
+        Form of Omega: a filter for each channel, any linear map of the pixels, or one weight for each channel.
     localization : {"class", "global", "prototype"}, default="class"
-        Who has an Omega (and learned filters) of its own.
+        Whether each class has its own Omega (and learned filters), all share one, or each prototype has its own.
     distance : {"magnitude", "position"}, default="magnitude"
         Whether powers or amplitudes are compared.
     learn_filters : bool, default=False
-        Whether the gains of the filters are learned too. Prototypes are then amplitudes at each frequency (k, Q), not
-        patches.
+        Whether the gains of the filters are learned as well. Prototypes are then amplitudes at each frequency (k, Q)
+        instead of patches.
 
     Examples
     --------
-    By powers, a patch that is shifted is the same:
+    The powers of a patch do not change when the patch is shifted:
 
     >>> import numpy as np
     >>> from protolearn.lvq.spectral import Spectral
@@ -376,7 +376,7 @@ class Spectral(Metric):
     def repainted(self, x: Floats, wanted: Floats, omega: Floats) -> Floats:
         """Return a patch x (N,) changed to have the values ``wanted`` (Q,); its phases and colors stay.
 
-        Frequencies at which the map sees next to nothing of the patch get the same in all channels.
+        Frequencies at which the map has almost no response to the patch are changed equally in all channels.
         """
         powers = np.abs(self.map.apply(self.map.lift(x[None]), omega)[0]) ** 2
         spectra = self.map.spectra(x[None])[0]
@@ -389,7 +389,7 @@ class Spectral(Metric):
         return self.map.patches(spectra[None] * np.sqrt(factors)[:, None])[0]
 
     def measure(self, X: Floats, W: Floats, classes: Codes, theta: Theta) -> tuple[Floats, Pullback]:
-        """Return the distances, and a function that pulls derivatives back."""
+        """Return the distances and a function that backpropagates derivatives."""
         slots = self.slots(classes)
         lifted = self.map.lift(X)
         cells = [_Cell(self, lifted, W, np.flatnonzero(slots == s), *parts) for s, parts in enumerate(zip(*theta))]
@@ -408,7 +408,7 @@ class Spectral(Metric):
         return D, pullback
 
     def normalize(self, theta: Theta) -> Theta:
-        """Keep maps real, and give learned filters the size of the given ones: their size is a matter of Omega."""
+        """Project to real maps, and scale learned filters to the size of the given ones."""
         omega = self.map.real(theta[0])
         if not self.learn_filters:
             return (omega,)

@@ -1,4 +1,4 @@
-"""Relevances one can publish: what a classifier finds relevant over the splits of a cross-validation, and how well."""
+"""Stability of learned relevances over the splits of a cross-validation."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ RATES = np.linspace(0.0, 1.0, 101)  # false positive rates at which ROC curves a
 
 @dataclass(frozen=True, repr=False)
 class RelevanceStability(Printed):
-    """Relevances of features, and the quality of the classifier, in each split of a cross-validation.
+    """Feature relevances and classification performance in each split of a cross-validation.
 
-    Intervals are percentiles over the splits. These share most of their training samples, so an interval tells how much
-    the answer depends on the samples at hand; it is not a confidence interval of an estimate.
+    Intervals are percentiles over the splits. The splits share most of their training samples, so an interval describes
+    the variability between subsets of the data; it is not a confidence interval.
 
     Attributes
     ----------
     feature_names : ndarray of shape (n_features,)
-        Names of the features that the classifier sees.
+        Names of the input features of the classifier.
     classes : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     relevances : ndarray of shape (n_splits, n_features)
-        ``feature_importances_`` of each split: relevances that add up to one.
+        ``feature_importances_`` of each split: relevances that sum to one.
     omegas : tuple of ndarray
-        Matrices of each split in canonical form, (M, n_features), or (s, M, n_features) for local ones; empty if the
-        classifier learns no matrix.
+        Matrices of each split in canonical form, of shape (M, n_features), or (s, M, n_features) for local matrices;
+        empty if the classifier learns no matrix.
     accuracy : ndarray of shape (n_splits,)
-        Share of the samples held out that are classified correctly.
+        Accuracy on the held-out samples of each split.
     balanced_accuracy : ndarray of shape (n_splits,)
-        Mean of that share over the classes.
+        Balanced accuracy on the held-out samples: the mean accuracy over the classes.
     auc : ndarray of shape (n_splits, n_curves)
-        Area under each ROC curve: one curve for two classes, and otherwise one for each class against the rest. NaN if
-        a class is not among the samples held out.
+        Area under each ROC curve: one curve for two classes, otherwise one for each class against the rest. NaN if a
+        class is missing among the held-out samples.
     false_positive_rates : ndarray of shape (n_points,)
-        Where the curves are given.
+        False positive rates at which the ROC curves are evaluated.
     true_positive_rates : ndarray of shape (n_splits, n_curves, n_points)
-        The curves.
+        True positive rates of the ROC curves.
     n_top : int
-        How many of the most relevant features `top_share` and `kuncheva_index` look at.
+        Number of most relevant features that `top_share` and `kuncheva_index` consider.
     level : float
-        Share of the splits that intervals contain.
+        Fraction of the splits that intervals cover.
 
     Examples
     --------
@@ -103,12 +103,12 @@ class RelevanceStability(Printed):
 
     @property
     def top_share(self) -> Floats:
-        """Share of the splits in which a feature is among the ``n_top`` most relevant ones."""
+        """Fraction of the splits in which each feature is among the ``n_top`` most relevant features."""
         return self._on_top().mean(axis=0)
 
     @property
     def rank_correlation(self) -> float:
-        """Spearman's correlation of the relevances of two splits, as a mean over all pairs; NaN if all are equal."""
+        """Spearman's rank correlation of relevances, averaged over all pairs of splits; NaN if all are equal."""
         ranks = self.ranks - self.ranks.mean(axis=1, keepdims=True)
         lengths = np.linalg.norm(ranks, axis=1)
         if not lengths.all():
@@ -117,9 +117,10 @@ class RelevanceStability(Printed):
 
     @property
     def kuncheva_index(self) -> float:
-        """How far the ``n_top`` most relevant features of two splits agree, as a mean over all pairs.
+        """Agreement of the ``n_top`` most relevant features of two splits, averaged over all pairs.
 
-        1 if they are the same, about 0 if they were drawn by chance; NaN if ``n_top`` is the number of features.
+        It is 1 if the sets of features are identical, and about 0 if they are drawn at random; NaN if ``n_top`` is the
+        number of features.
         """
         on_top = self._on_top().astype(np.float64)
         k, N = self.n_top, self.relevances.shape[1]
@@ -128,17 +129,17 @@ class RelevanceStability(Printed):
         return _mean_of_pairs((on_top @ on_top.T * N - k**2) / (k * (N - k)))  # Kuncheva 2007, eq. 2
 
     def interval(self, values: ArrayLike) -> tuple[Any, Any]:
-        """Return the percentiles between which a share ``level`` of the splits lies.
+        """Return the percentiles that enclose the fraction ``level`` of the splits.
 
         Parameters
         ----------
         values : array-like of shape (n_splits, ...)
-            Any of the arrays with a row for each split.
+            Array with a row for each split.
 
         Returns
         -------
         low, high : float or ndarray
-            The two ends.
+            Lower and upper end of the interval.
         """
         outside = 50.0 * (1.0 - self.level)
         low, high = np.nanpercentile(np.asarray(values), [outside, 100.0 - outside], axis=0)
@@ -150,26 +151,24 @@ class RelevanceStability(Printed):
         Returns
         -------
         matrix : ndarray of shape (n_features, n_features) or (s, n_features, n_features)
-            The mean matrix, or that of each prototype or class; ``plot_relevance_matrix`` draws it.
+            Mean matrix, or the mean matrix of each prototype or class; ``plot_relevance_matrix`` draws it.
         """
         if not self.omegas:
-            raise ValueError(
-                "The classifier has learned no matrix, only the relevance of each feature; see relevances."
-            )
+            raise ValueError("The classifier learns no matrix, only a relevance for each feature; see relevances.")
         return np.mean([omega.swapaxes(-1, -2) @ omega for omega in self.omegas], axis=0)
 
     def table(self, n_features: int = 10) -> str:
-        """Return the quality, the stability and the most relevant features as a text.
+        """Return performance, stability and the most relevant features as text.
 
         Parameters
         ----------
         n_features : int, default=10
-            How many features to name, the most relevant first.
+            Number of features to list, the most relevant first.
 
         Returns
         -------
         text : str
-            A few lines.
+            Summary in a few lines.
         """
         lines = [self._heading(), *(f"{name:<25}{text}" for name, text in self._qualities().items())]
         return "\n".join([*lines, self._features(n_features).text()])
@@ -217,7 +216,8 @@ class RelevanceStability(Printed):
         Returns
         -------
         frame : DataFrame
-            Mean and interval of the relevance, mean rank, and share of the splits among the top, by feature.
+            Mean and interval of the relevance, mean rank, and share of the splits among the top, with a row for each
+            feature.
         """
         pd = import_pandas()
         low, high = self.interval(self.relevances)
@@ -253,28 +253,28 @@ def relevance_stability(
     level: float = 0.95,
     n_jobs: int | None = None,
 ) -> RelevanceStability:
-    """Fit a classifier in each split of a cross-validation, and compare what it finds relevant.
+    """Fit a classifier in each split of a cross-validation, and compare the learned relevances.
 
     Parameters
     ----------
     estimator : classifier or Pipeline
-        An LVQ classifier that learns relevances, or a pipeline that ends in one; it is cloned and fitted as a whole in
-        each split, a scaler included. Relevances can be compared between features of one scale only, so let a scaler be
-        part of it.
+        LVQ classifier that learns relevances, or a pipeline that ends in one. The estimator is cloned and fitted as a
+        whole in each split. Relevances are comparable only between features of the same scale, so include a scaler in
+        the pipeline.
     X : array-like of shape (n_samples, n_features)
-        Samples; names of the columns are kept.
+        Samples; column names of a data frame are kept.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Class labels of the samples.
     groups : array-like of shape (n_samples,), optional
-        What ``cv`` must not separate, such as the patient each sample comes from.
+        Group of each sample, such as a patient, for splitters that keep groups together.
     cv : int, splitter or iterable, optional
-        The splits, as in scikit-learn; by default 5 folds, repeated 5 times, with the shares of the classes kept.
+        Cross-validation splits, as in scikit-learn; by default stratified 5-fold cross-validation, repeated 5 times.
     n_top : int, optional
-        How many of the most relevant features to compare; by default a third of them, 10 at most.
+        Number of most relevant features to compare; by default a third of the features, but at most 10.
     level : float, default=0.95
-        Share of the splits that intervals contain.
+        Fraction of the splits that intervals cover.
     n_jobs : int, optional
-        Number of splits that are fitted at the same time, as in scikit-learn. The result does not depend on it.
+        Number of splits that are fitted in parallel, as in scikit-learn. The result does not depend on it.
 
     Returns
     -------
@@ -310,11 +310,11 @@ def relevance_stability(
     names, classes, relevances, omegas, right, balanced, areas, curves = zip(*results)
     if len({tuple(each) for each in names}) > 1:
         raise ValueError(
-            "The classifier sees other features in some splits than in others; let the steps before it make the same "
-            "columns of any samples, for example OneHotEncoder with its categories given."
+            "The input features of the classifier differ between splits. Use steps before it that always produce the "
+            "same columns, for example OneHotEncoder with given categories."
         )
     if len({tuple(each) for each in classes}) > 1:
-        raise ValueError("Some splits lack a class in their training part; give cv fewer folds, or a stratified one.")
+        raise ValueError("Some splits lack a class in their training part; use fewer folds or a stratified cv.")
     n_features = len(names[0])
     return RelevanceStability(
         feature_names=names[0],

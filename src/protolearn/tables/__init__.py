@@ -1,4 +1,4 @@
-"""Files of users: tables, strings, texts, pictures and distances, read into what estimators learn from.
+"""Reading of user files (tables, strings, texts, images and distances) as input for estimators.
 
 Tables need pandas, which comes with the extra ``files``.
 """

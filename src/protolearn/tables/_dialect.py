@@ -1,4 +1,4 @@
-"""How a file of text is written: its encoding, what separates its columns, its decimal mark, and its header."""
+"""Detection of the format of text files: encoding, column separator, decimal mark and header."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16",
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a table is written as text.
+    """Format of a table in a text file.
 
     Attributes
     ----------
     encoding : str
         Name of the encoding.
     separator : str
-        What stands between two values.
+        Separator between two values.
     decimal : str
         The decimal mark.
     names : list of str
-        Names of the columns, each another.
+        Unique names of the columns.
     header : bool
-        Whether the first row has the names.
+        Whether the first row contains the names.
     hint : bool
         Whether a line before the first row names the separator, as Excel writes it.
     """
@@ -69,7 +69,7 @@ def text_encoding(path: Path) -> str:
         while block:
             if b"\0" in block:
                 raise ValueError(
-                    f"{path} is no text, as it holds bytes that no text has; its name must end as its type does."
+                    f"{path} is not a text file: it contains bytes that no text has. Give it the suffix of its type."
                 )
             if encoding == "utf-8":
                 try:
@@ -81,7 +81,7 @@ def text_encoding(path: Path) -> str:
 
 
 def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
-    """Find out how a table is written, from its first rows."""
+    """Detect the format of a table from its first rows."""
     encoding = text_encoding(path)
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         head = file.read(HEAD)
@@ -93,7 +93,7 @@ def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
     separator = hint[1] if hint else max(SEPARATORS, key=lambda mark: _suits(_records(text, mark, complete), mark))
     records = _records(text, separator, complete) or _records(text, separator, True)
     if not records:
-        raise ValueError(f"{path} is no table: its first lines have no values, separated by {separator!r}.")
+        raise ValueError(f"{path} is not a table: its first lines contain no values separated by {separator!r}.")
     cells = [cell for record in records[1:] or records for cell in record]
     decimal = decimal or ("," if separator != "," and _has_decimal_commas(cells, separator) else ".")
     first, others = records[0], records[1:]

@@ -1,4 +1,4 @@
-"""Objects from files: strings, texts, pictures, and distances between anything."""
+"""Objects from files: strings, texts, images, and distances between arbitrary objects."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ CHANNELS = ("red", "green", "blue")
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects of a file or a folder.
+    """Objects that were read from a file or a folder.
 
     Attributes
     ----------
     X : list of str, ndarray or DataFrame
-        The objects: strings, a matrix of distances, or pictures as rows of a table.
+        The objects: strings, a matrix of distances, or images as rows of a table.
     labels : ndarray of shape (n,) or None
-        The class of each, None where it is not known; None if no classes are given.
+        Class of each object, None where it is unknown; None if there are no classes.
     names : list of str or None
-        Names, if they have any.
+        Names of the objects, if there are any.
     pictures : ndarray of shape (n, side, side, 3) or None
-        Thumbnails of the objects, if they are pictures.
+        Thumbnails of the objects, if they are images.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def read_strings(path: FilePath) -> Objects:
     Parameters
     ----------
     path : str or path-like
-        A file with a string in each line and, if wanted, a tab and its class after it; or a folder of texts, in
-        sub-folders that are called like the classes if there are any.
+        File with one string per line, optionally followed by a tab and its class; or a folder of text files, optionally
+        in sub-folders that are named after the classes.
 
     Returns
     -------
     objects : Objects
-        Strings, with their classes if there are some; texts have the names of their files.
+        Strings, with their classes if there are any; texts have the names of their files.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def read_strings(path: FilePath) -> Objects:
     pairs = [line.rpartition("\t") if "\t" in line else (line, "", "") for line in lines]
     strings = [string for string, _, _ in pairs]
     if not strings:
-        raise ValueError(f"{path} has no strings: write one in each line.")
+        raise ValueError(f"{path} contains no strings; write one string per line.")
     labeled = any(label.strip() for _, _, label in pairs)
     return Objects(strings, as_labels([label for _, _, label in pairs]) if labeled else None)
 
@@ -93,7 +93,7 @@ def read_strings(path: FilePath) -> Objects:
 def _texts(folder: Path) -> Objects:
     files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
     if not files:
-        raise ValueError(f"{folder} has no files.")
+        raise ValueError(f"{folder} contains no files.")
     texts = [_read(file) for file in files]
     return Objects(texts, _classes(folder, files), _names(folder, files))
 
@@ -111,21 +111,21 @@ def read_distances(
     Parameters
     ----------
     path : str or path-like
-        A table that `read_table` reads, with a row and a column for each object. A column of texts with another value
-        in each row names them.
+        Table, see `read_table`, with a row and a column for each object. A column of texts with a different value in
+        each row provides the names.
     target : str, optional
         Column with the class of each object.
     decimal : {".", ","}, optional
         Decimal mark of numbers, as in `read_table`.
     model : estimator, optional
-        Fitted to distances. A column that is one too many for it is taken for the target if it holds repeated texts or
-        nothing but classes of the model.
+        Model that was fitted to distances. If the table has one column too many, and this column contains repeated
+        texts or only classes of the model, it is used as the target.
 
     Returns
     -------
     objects : Objects
-        The objects, with a matrix as ``X``, which is square for a model to learn from, and has a column for each known
-        object if the rows are new ones.
+        The objects, with a matrix as ``X``: square for training, and with a column for each training object if the rows
+        are new objects.
 
     Examples
     --------
@@ -167,8 +167,8 @@ def _target(path: Path, frame: Any, model: Any) -> str | None:
     found = [name for name in frame if classes.issuperset(as_labels(frame[name]))]
     if n != known + 1 or len(found) != 1:
         raise ValueError(
-            f"{path} has {n} columns of numbers, but the model takes the distances to {known} objects; leave out "
-            "whatever is no distance."
+            f"{path} has {n} columns of numbers, but the model takes the distances to {known} objects; remove "
+            "columns that are not distances."
         )
     return str(found[0])
 
@@ -179,25 +179,25 @@ def _finite(path: Path, values: Any) -> Array:
         D = np.asarray(values, dtype=np.float64)
     except ValueError:
         raise ValueError(
-            f"{path} holds texts where distances are expected; name a column of classes as target."
+            f"{path} contains texts where distances are expected; name a column of classes as target."
         ) from None
     if D.ndim != 2 or not np.isfinite(D).all():
-        raise ValueError(f"{path} must hold a distance in each place of a table; values are missing or infinite.")
+        raise ValueError(f"{path} must contain a distance in every cell of the table; values are missing or infinite.")
     return D
 
 
 def is_picture_folder(path: FilePath) -> bool:
-    """Tell whether there is a picture in a folder.
+    """Return whether a folder contains an image.
 
     Parameters
     ----------
     path : str or path-like
-        A folder.
+        Folder to search.
 
     Returns
     -------
     bool
-        Whether a file in it, or in one of its sub-folders, is a picture by its name.
+        Whether a file in the folder or its sub-folders has an image suffix.
 
     Examples
     --------
@@ -211,17 +211,17 @@ def is_picture_folder(path: FilePath) -> bool:
 
 
 def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> Objects:
-    """Read the pictures of a folder as a table, with a row for each picture and a column for each pixel.
+    """Read the images of a folder as a table, with a row for each image and a column for each pixel.
 
-    Pictures are cut to a square in their middle and made smaller, to 16 x 16 pixels. Their colors count, unless all of
-    them are gray. They are read by Pillow, which comes with the extra ``images``.
+    Images are cropped to a central square and reduced to 16 x 16 pixels. The table contains colors unless all images
+    are gray. This function needs Pillow, which comes with the extra ``images``.
 
     Parameters
     ----------
     folder : str or path-like
-        Folder of pictures, in sub-folders that are called like the classes if there are any.
+        Folder of images, optionally in sub-folders that are named after the classes.
     columns : sequence of str, optional
-        Names of columns that are needed: gray values or colors, as a model was trained with.
+        Names of the required columns, gray values or colors, as in the training table of a model.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> Obj
     folder = Path(folder)
     files = sorted(image_candidates(folder))
     if not files:
-        raise ValueError(f"{folder} has no pictures.")
+        raise ValueError(f"{folder} contains no images.")
     small = np.stack([_thumbnail(file) for file in files])
     gray = bool((small == small[..., :1]).all()) if columns is None else any(n.startswith("gray") for n in columns)
     values = small.mean(axis=3, keepdims=True) if gray else small.astype(np.float64)
@@ -260,7 +260,7 @@ def _thumbnail(file: Path) -> Array:
     file_size(file)
     picture = open_image(file)
     if picture.mode.startswith(("I", "F")):
-        raise ValueError(f"{file} has more than 8 bits for each value; convert it to 8 bits first.")
+        raise ValueError(f"{file} has more than 8 bits per value; convert it to 8 bits first.")
     return np.asarray(ImageOps.fit(picture.convert("RGB"), (SIDE, SIDE)))
 
 

@@ -1,4 +1,4 @@
-"""pandas, which only tables need."""
+"""Lazy import of pandas, which only tables need."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ __all__ = ["optional", "pandas"]
 
 
 def pandas() -> Any:
-    """Return pandas, or say how to get it."""
+    """Return pandas, or raise an error that explains how to install it."""
     return optional("pandas", "Tables")
 
 
 def optional(name: str, what: str) -> Any:
-    """Return a package of the extra ``files``, or say how to get it."""
+    """Return a package of the extra ``files``, or raise an error that explains how to install it."""
     try:
         return import_module(name)
     except ImportError:
         package = name.partition(".")[0]
         raise ImportError(
-            f"{what} are read by {package}, which is not installed: pip install protolearn[files]"
+            f"{what} are read with {package}, which is not installed: pip install protolearn[files]"
         ) from None

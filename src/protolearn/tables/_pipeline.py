@@ -15,23 +15,23 @@ __all__ = ["table_pipeline"]
 
 
 def table_pipeline(preparation: TablePreparation, estimator: Any) -> Pipeline:
-    """Return a pipeline that takes a raw table to an estimator.
+    """Return a pipeline that prepares a raw table for an estimator.
 
-    Missing numbers and dates are replaced by the median and all are scaled to unit variance; categories are encoded as
-    zeros and ones, and one that was not seen in training as zeros.
+    Missing numbers and dates are replaced by the median, and all numbers and dates are scaled to unit variance.
+    Categories are one-hot encoded; a category that did not occur in training is encoded as zeros.
 
     Parameters
     ----------
     preparation : TablePreparation
-        Fitted, so that it knows the columns.
+        Fitted preparation, which defines the columns.
     estimator : estimator
-        What learns from the table.
+        Estimator that learns from the prepared table.
 
     Returns
     -------
     pipeline : Pipeline
-        Its steps are ``"table"``, the preparation; ``"columns"``; and ``"model"``. Without the first, as
-        ``pipeline[1:]``, it takes prepared tables, and `protolearn.lvq.explain` and its kin read it.
+        Pipeline with the steps ``"table"`` (the preparation), ``"columns"`` and ``"model"``. Without the first step,
+        ``pipeline[1:]`` takes prepared tables and can be passed to `protolearn.lvq.explain` and related functions.
 
     Examples
     --------

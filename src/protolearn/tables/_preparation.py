@@ -1,4 +1,4 @@
-"""What is in each column of a table, and the table in a form that pipelines take."""
+"""Detection of column types, and preparation of tables for pipelines."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|gu
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, and what is done with it.
+    """Type of a table column, and how the column is used.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the column.
     kind : str
-        ``"number"``, ``"date"``, ``"category"`` or ``"boolean"``, which are used; ``"identifier"``, ``"text"``,
-        ``"constant"``, ``"empty"``, ``"target"`` or ``"ignored"``, which are left out.
+        Type of the column. ``"number"``, ``"date"``, ``"category"`` and ``"boolean"`` columns are used as features;
+        ``"identifier"``, ``"text"``, ``"constant"``, ``"empty"``, ``"target"`` and ``"ignored"`` columns are not.
     done : str
-        What is done with it, in words.
+        Description of how the column is used.
     missing : float
-        Share of rows without a value.
+        Fraction of rows without a value.
     form : str
-        How a date is written in texts.
+        Format of dates in texts.
     origin : str
-        The day from which days of a date are counted.
+        Day from which the days of a date are counted.
 
     Examples
     --------
@@ -71,22 +71,22 @@ class Column:
 
     @property
     def used(self) -> bool:
-        """Whether estimators see the column."""
+        """Whether the column is used as a feature."""
         return self.kind in (*NUMBERS, *CATEGORIES)
 
 
 class TablePreparation(TransformerMixin, Estimator):
-    """Find out what the columns of a table are, and turn the useful ones into numbers and categories.
+    """Transformer that detects the types of table columns and converts the useful ones to numbers and categories.
 
-    Numbers stay as they are, with infinite ones taken as missing. Dates become days since the first. Truth values and
-    texts with few different values become categories, with one of their own for missing values. What says nothing
-    about a new row is left out: columns that name or count the rows, that are empty or constant, and free text. Nothing
-    is imputed, scaled or encoded, which is the task of `table_pipeline`.
+    Numbers are not changed, except that infinite values are treated as missing. Dates become days since the first date.
+    Booleans and texts with few distinct values become categories, with a separate category for missing values. Columns
+    that carry no information about new rows are left out: identifiers, row numbers, empty or constant columns, and free
+    text. Imputation, scaling and encoding are left to `table_pipeline`.
 
     Parameters
     ----------
     target : str, optional
-        Column to be predicted, which is left out.
+        Column to predict, which is not used as a feature.
     ignore : collection of str, default=()
         Columns to leave out.
     keep : collection of str, default=()
@@ -95,7 +95,7 @@ class TablePreparation(TransformerMixin, Estimator):
     Attributes
     ----------
     columns_ : list of Column
-        What was found, and what is done with each column.
+        Type and use of each column.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -104,12 +104,12 @@ class TablePreparation(TransformerMixin, Estimator):
     See Also
     --------
     read_table : Reads a table from a file.
-    table_pipeline : A pipeline of this, imputation, scaling, encoding and an estimator.
+    table_pipeline : Combines preparation, imputation, scaling, encoding and an estimator.
 
     Notes
     -----
-    Columns are found by their names, in whatever order a new table has them, and columns that are not used may be
-    missing in it.
+    Columns are identified by name, so a new table may have its columns in any order, and may lack columns that are not
+    used.
 
     Examples
     --------
@@ -150,21 +150,21 @@ class TablePreparation(TransformerMixin, Estimator):
 
     @property
     def columns_(self) -> list[Column]:
-        """What was found, kept as arrays, which are stored fast."""
+        """Type and use of each column."""
         if not hasattr(self, "_columns"):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         return [Column(*entry) for entry in zip(*(values.tolist() for values in self._columns.values()))]
 
     @nothing_lost
     def fit(self, X: Any, y: Any = None) -> TablePreparation:
-        """Find out what the columns are.
+        """Detect the types of the columns.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            A table, as `read_table` returns it.
+            Table, for instance from `read_table`.
         y : ignored
-            There for pipelines.
+            Not used, present for compatibility with pipelines.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class TablePreparation(TransformerMixin, Estimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            A table with the same columns, in any order; further ones are left out.
+            Table with the same columns, in any order; additional columns are ignored.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class TablePreparation(TransformerMixin, Estimator):
         if absent:
             raise ValueError(
                 f"The table has no {_listed('columns' if len(absent) > 1 else 'column', absent)}, which the model was "
-                f"trained with; {_listed('it has', frame.columns)}."
+                f"trained on; {_listed('it has', frame.columns)}."
             )
         return pandas().DataFrame({c.name: _prepared(c, frame[c.name]) for c in used}, index=frame.index)
 
@@ -214,12 +214,12 @@ class TablePreparation(TransformerMixin, Estimator):
         Parameters
         ----------
         input_features : ignored
-            There for pipelines.
+            Not used, present for compatibility with pipelines.
 
         Returns
         -------
         ndarray of str
-            Names.
+            Names of the columns.
         """
         check_is_fitted(self)
         return np.array([column.name for column in self.columns_ if column.used], dtype=object)
@@ -233,7 +233,7 @@ class TablePreparation(TransformerMixin, Estimator):
         if name == self.target:
             return Column(name, "target", "the class of each row", missing)
         if name in self.ignore:
-            return Column(name, "ignored", "left out, as asked", missing)
+            return Column(name, "ignored", "left out, as requested", missing)
         kind, done, *more = _kind(name, values, name in self.keep)
         if missing and kind in NUMBERS:
             done += "; missing: median"
@@ -272,9 +272,9 @@ def _number(name: str, values: Floats, keep: bool) -> tuple[str, ...]:
     whole = distinct == len(present) == len(finite) and bool((finite % 1 == 0).all())
     counts = whole and distinct == len(values) > FEW_ROWS and bool((np.diff(finite) == 1).all())
     if not keep and (counts or (whole and distinct > 2 and _names_rows(name))):
-        return "identifier", "left out, counts the rows" if counts else "left out, another number in each row"
+        return "identifier", "left out, numbers the rows" if counts else "left out, a different number in each row"
     infinite = len(present) - len(finite)
-    return "number", f"scaled; {infinite} infinite taken as missing" if infinite else "scaled"
+    return "number", f"scaled; {infinite} infinite treated as missing" if infinite else "scaled"
 
 
 def _text(present: Any, distinct: int, rows: int, keep: bool) -> tuple[str, ...]:
@@ -284,12 +284,12 @@ def _text(present: Any, distinct: int, rows: int, keep: bool) -> tuple[str, ...]
     numbers = read_numbers(present)
     if numbers.notna().mean() >= MOSTLY:
         strays = present[numbers.isna()]
-        done = f"scaled; {len(strays)} such as {_short(strays.iloc[0])} taken as missing" if len(strays) else "scaled"
+        done = f"scaled; {len(strays)} such as {_short(strays.iloc[0])} treated as missing" if len(strays) else "scaled"
         return "number", done
     if keep:
         return "category", f"one of {distinct} values"
     if distinct == len(present) >= MOSTLY * rows:
-        return "identifier", "left out, another value in each row"
+        return "identifier", "left out, a different value in each row"
     if distinct > MOST_CATEGORIES or (distinct > FEW_CATEGORIES and 2 * distinct > len(present)):
         return "text", f"left out, {distinct:,} different texts"
     return "category", f"one of {distinct} values"
@@ -314,13 +314,13 @@ def _prepared(column: Column, values: Any) -> Any:
         numbers = _floats(read_numbers(values) if is_text(values) else values)
     if is_text(values) and np.isnan(numbers).all() and values.notna().any():
         example = _short(values.dropna().iloc[0])
-        raise ValueError(f"Column {column.name!r} must hold a {column.kind} in each row, but holds {example}.")
+        raise ValueError(f"Column {column.name!r} must contain a {column.kind} in each row, but contains {example}.")
     finite = np.isfinite(numbers)
     largest = np.abs(numbers[finite]).max(initial=0.0)
     if largest > LARGEST:
         raise ValueError(
-            f"Column {column.name!r} holds numbers too large to be scaled, up to {largest:.3g}; divide them, take "
-            "their logarithms, or leave the column out."
+            f"Column {column.name!r} contains numbers too large to be scaled, up to {largest:.3g}; divide them, take "
+            "their logarithms, or remove the column."
         )
     return np.where(finite, numbers, np.nan)
 
@@ -341,7 +341,7 @@ def _as_frame(estimator: TablePreparation, X: Any, reset: bool) -> Any:
     elif reset:
         validate_data(estimator, X, reset=True, skip_check_array=True)
         if not X.columns.is_unique:
-            raise ValueError("Two columns have the same name; give each its own.")
+            raise ValueError("Two columns have the same name; rename one of them.")
     if len(X) == 0:
         raise ValueError("The table has no rows: 0 sample(s).")
     return X

@@ -27,31 +27,32 @@ TARGETS = ("y", "target", "label", "labels")  # names of arrays that hold one va
 def read_table(path: FilePath, *, decimal: str | None = None) -> Any:
     r"""Read a table from a file.
 
-    The type of the file follows from the end of its name: ``.parquet``, ``.xlsx`` (the first sheet), ``.npy`` and
-    ``.npz``; anything else is text. Of a text the encoding, the separator (comma, semicolon, tab or bar), the decimal
-    mark and whether there is a header are found out. Nothing in the file is run.
+    The suffix determines the type of the file: ``.parquet``, ``.xlsx`` (the first sheet), ``.npy`` or ``.npz``; any
+    other file is read as text. For text files, the encoding, the separator (comma, semicolon, tab or vertical bar), the
+    decimal mark and the header are detected. Reading executes no code from the file.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to read.
     decimal : {".", ","}, optional
-        The decimal mark of numbers in a text. By default a comma if numbers such as 2,5 can only be read so, or
+        Decimal mark of numbers in a text file. By default a comma if numbers such as 2,5 can only be read this way, or
         if values are separated by semicolons.
 
     Returns
     -------
     DataFrame
-        Columns of numbers, truth values, dates or texts. Two columns of the same name are told apart by a number.
+        Table with columns of numbers, booleans, dates or texts. Columns with the same name are distinguished by a
+        number.
 
     Raises
     ------
     ValueError
-        If the file is damaged, empty, or no table.
+        If the file is damaged, empty, or not a table.
 
     See Also
     --------
-    TablePreparation : Makes of such a table what estimators take.
+    TablePreparation : Prepares a table for estimators.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def read_table(path: FilePath, *, decimal: str | None = None) -> Any:
     suffix = path.suffix.lower()
     frame = readers[suffix](path) if suffix in readers else _text(path, decimal)
     if len(frame) == 0:
-        raise ValueError(f"{path} has names of columns, but no rows.")
+        raise ValueError(f"{path} has column names, but no rows.")
     return frame.reset_index(drop=True)
 
 
@@ -113,10 +114,10 @@ def _what_is_wrong(path: Path, dialect: Dialect, reason: str) -> str:
             "around values that contain it."
         )
     if "Length of header" in reason:
-        return f"{path}: some rows have more values than the {width} columns that the first row names."
+        return f"{path}: some rows have more values than the {width} columns named in the first row."
     if "EOF inside string" in reason:
         return f"{path}: a quotation mark is opened and never closed."
-    return f"{path} is no table that can be read ({reason.strip().partition(chr(10))[0]})."
+    return f"{path} cannot be read as a table ({reason.strip().partition(chr(10))[0]})."
 
 
 def with_numbers(frame: Any, decimal: str = ".") -> Any:
@@ -146,7 +147,7 @@ def _parquet(path: Path) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as pyarrow finds damage
-        raise ValueError(f"{path} is no Parquet file that can be read ({_first_line(error)}).") from error
+        raise ValueError(f"{path} cannot be read as a Parquet file ({_first_line(error)}).") from error
     frame.columns = unique_names(list(frame.columns))
     return with_numbers(frame)
 
@@ -163,7 +164,7 @@ def _excel(path: Path) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as openpyxl finds damage
-        raise ValueError(f"{path} is no Excel file that can be read ({_first_line(error)}).") from error
+        raise ValueError(f"{path} cannot be read as an Excel file ({_first_line(error)}).") from error
     cells = cells.dropna(how="all")
     if len(cells) == 0:
         raise ValueError(f"{path} is empty: its first sheet has no values.")
@@ -175,7 +176,7 @@ def _excel(path: Path) -> Any:
 def _numpy(path: Path) -> Any:
     X, y = read_array(path)
     if X.ndim != 2:
-        raise ValueError(f"{path} holds an array of shape {X.shape}, but a table has rows and columns.")
+        raise ValueError(f"{path} contains an array of shape {X.shape}, but a table must have rows and columns.")
     frame = pandas().DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
     return frame if y is None else frame.assign(y=y)
 
@@ -192,12 +193,12 @@ def read_array(path: Path) -> tuple[Array, Array | None]:
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as archives and headers are damaged
-        raise ValueError(f"{path} is no file of NumPy arrays that can be read ({_first_line(error)}).") from error
+        raise ValueError(f"{path} cannot be read as a file of NumPy arrays ({_first_line(error)}).") from error
     tables = [name for name, values in arrays.items() if values.ndim == 2]
     chosen = [name for name in tables if name in ("X", "D", "data")] or tables
     if len(chosen) != 1:
         raise ValueError(
-            f"{path} holds {len(tables)} tables ({', '.join(map(repr, arrays)) or 'no arrays'}); call one of them 'X'."
+            f"{path} has {len(tables)} tables ({', '.join(map(repr, arrays)) or 'no arrays'}); name one of them 'X'."
         )
     X = _plain(arrays[chosen[0]])
     labels = [arrays[name] for name in TARGETS if name in arrays and arrays[name].shape == X.shape[:1]]
@@ -206,7 +207,7 @@ def read_array(path: Path) -> tuple[Array, Array | None]:
 
 def _plain(values: Array) -> Array:
     if values.dtype.kind not in "biufU":
-        raise ValueError(f"arrays must hold numbers or strings, and not {values.dtype}.")
+        raise ValueError(f"arrays must contain numbers or strings, not {values.dtype}.")
     return values
 
 

@@ -1,4 +1,4 @@
-"""What texts in a table say: numbers with a decimal point or comma, dates, labels."""
+"""Parsing of table values: numbers with a decimal point or comma, dates, labels."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ A_DATE = r"\s*(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{
 
 
 def is_text(column: Any) -> bool:
-    """Tell whether a column holds texts, or anything else that is no number, truth value or date."""
+    """Return whether a column contains texts, or any other values except numbers, booleans and dates."""
     return column.dtype.kind not in "biufmM"
 
 
 def shows_decimal_comma(cell: str) -> bool:
-    """Tell whether a comma in a number can only be a decimal comma.
+    """Return whether a comma in a number can only be a decimal comma.
 
     Examples
     --------
@@ -45,20 +45,20 @@ def shows_decimal_comma(cell: str) -> bool:
 
 
 def read_numbers(texts: Any, decimal: str | None = None) -> Any:
-    """Return the numbers that texts stand for, NaN for those that are no numbers.
+    """Parse texts as numbers, with NaN for texts that are not numbers.
 
     Parameters
     ----------
     texts : Series
         Texts, or missing values.
     decimal : {".", ","}, optional
-        The decimal mark; by default the one by which more of the texts are numbers, the point if both serve. The other
-        mark may separate groups of three digits.
+        Decimal mark. By default the mark with which more texts are numbers, or the point if both work. The other mark
+        may separate groups of three digits.
 
     Returns
     -------
     Series
-        Of floats.
+        The numbers, as floats.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def read_numbers(texts: Any, decimal: str | None = None) -> Any:
 
 
 def date_format(texts: Any) -> str | None:
-    """Return the format of dates that all texts have, if they are dates.
+    """Return the common date format of all texts, if they are dates.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def date_format(texts: Any) -> str | None:
 
 
 def read_dates(texts: Any, form: str) -> Any:
-    """Return the dates that texts of a format stand for, or of the ISO format, which is always understood."""
+    """Parse texts as dates in a given format, or in the ISO format, which is always accepted."""
     pd = pandas()
     texts = texts.astype(object).where(texts.notna(), None)
     dates = pd.to_datetime(texts, format=form, errors="coerce", utc=True)
@@ -111,17 +111,17 @@ def read_dates(texts: Any, form: str) -> Any:
 
 
 def as_labels(values: Any) -> Array:
-    """Return a column as strings, None where there is no value; whole numbers have no decimals.
+    """Return a column as strings, with None for missing values; whole numbers have no decimals.
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        A column, such as that of classes.
+        Column of values, for instance classes.
 
     Returns
     -------
     ndarray of shape (n,), of object
-        Strings and None.
+        Labels: strings and None.
 
     Examples
     --------

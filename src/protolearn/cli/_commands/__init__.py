@@ -1,3 +1,3 @@
-"""The commands, one small module for each; what needs time to import is imported when a command runs."""
+"""The commands, one small module for each; slow imports are deferred until a command runs."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""``protolearn compress`` and ``protolearn decompress``: pictures as small files, and back."""
+"""``protolearn compress`` and ``protolearn decompress``: image compression."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ __all__ = ["compress", "decompress"]
 
 
 def compress(
-    source: Annotated[Path, typer.Argument(help="Picture: BMP, GIF, JPEG, PNG, PPM, TIFF or WebP.")],
-    target: Annotated[Path, typer.Argument(help="Compressed file to write, such as picture.plc.")],
-    bpp: Annotated[float, typer.Option(help="Bits for each pixel that the file may take.")] = 1.25,
-    method: Annotated[str, typer.Option(help="matrix, ngpca, vqpca, ppca, pca or vq.")] = "matrix",
-    entropy: Annotated[bool, typer.Option(help="Use an arithmetic coder: a better picture.")] = True,
-    seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
+    source: Annotated[Path, typer.Argument(help="Image to compress: BMP, GIF, JPEG, PNG, PPM, TIFF or WebP.")],
+    target: Annotated[Path, typer.Argument(help="Compressed file to write, such as image.plc.")],
+    bpp: Annotated[float, typer.Option(help="Maximum size of the file in bits per pixel.")] = 1.25,
+    method: Annotated[
+        str, typer.Option(help="Method that learns the codebook: matrix, ngpca, vqpca, ppca, pca or vq.")
+    ] = "matrix",
+    entropy: Annotated[
+        bool, typer.Option(help="Use an arithmetic coder, which improves the image quality at the same size.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Seed for reproducible results.")] = 0,
 ) -> None:
-    """Compress a picture with prototypes and local principal components, learned from the picture itself."""
+    """Compress an image with prototypes and local principal components, learned from the image itself."""
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageCompressor
@@ -57,10 +61,10 @@ def compress(
 
 
 def decompress(
-    source: Annotated[Path, typer.Argument(help="File that protolearn compress wrote.")],
-    target: Annotated[Path, typer.Argument(help="Picture to write; its name says in which format.")],
+    source: Annotated[Path, typer.Argument(help="Compressed file, written by protolearn compress.")],
+    target: Annotated[Path, typer.Argument(help="Image to write; its suffix determines the format.")],
 ) -> None:
-    """Turn a compressed file into a picture again."""
+    """Decompress a file to an image."""
     console = Console()
     with told_what_is_wrong(console):
         from PIL import Image
@@ -83,7 +87,7 @@ def _read(source: Path, console: Console) -> NDArray[np.uint8]:
 
     picture = open_image(source)
     if picture.mode.startswith(("I", "F")):
-        raise ValueError(f"{source} has more than 8 bits for each value; convert it to 8 bits first.")
+        raise ValueError(f"{source} has more than 8 bits per value; convert it to 8 bits first.")
     if picture.has_transparency_data:
-        console.print("Transparency is left out.")
+        console.print("Transparency is ignored.")
     return np.asarray(picture.convert("L" if picture.mode in ("1", "L", "LA") else "RGB"))

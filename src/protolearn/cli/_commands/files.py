@@ -19,25 +19,30 @@ Data = Annotated[
     Path,
     typer.Argument(
         help="Table (CSV, TSV, Parquet, Excel, .npy, .npz), strings or texts (--metric), distances "
-        "(--metric precomputed), or a folder of pictures."
+        "(--metric precomputed), or a folder of images."
     ),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder to write to; by default called after data and command.")
+    Path | None, typer.Option("--output", "-o", help="Output folder; by default named after the data and the command.")
 ]
 Target = Annotated[str | None, typer.Option(help="Column with the class of each row.")]
-Ignore = Annotated[list[str], typer.Option(help="Column to leave out; may be given several times.")]
-Keep = Annotated[list[str], typer.Option(help="Column to use although it looks like an identifier or free text.")]
+Ignore = Annotated[list[str], typer.Option(help="Column to ignore; can be given several times.")]
+Keep = Annotated[list[str], typer.Option(help="Column to use even if it looks like an identifier or free text.")]
 Metric = Annotated[
-    str | None, typer.Option(help="For strings and texts: edit, ncd, ...; for a distance matrix: precomputed.")
+    str | None,
+    typer.Option(help="Dissimilarity of strings and texts: edit, ncd, ...; for a distance matrix: precomputed."),
 ]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers in a text, if it is found wrongly.")]
-Rows = Annotated[int | None, typer.Option(min=2, help="Most rows to learn from; of more, a random part is used.")]
-Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")]
-Repeats = Annotated[int, typer.Option(min=1, help="How often it is done, with other parts each time.")]
-Seed = Annotated[int, typer.Option(min=0, help="Makes the result repeatable.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers in a text file, if its detection fails.")]
+Rows = Annotated[
+    int | None, typer.Option(min=2, help="Maximum number of training rows; a random subset is used if there are more.")
+]
+Folds = Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")]
+Repeats = Annotated[
+    int, typer.Option(min=1, help="Number of repetitions of the cross-validation, with different folds.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed for reproducible results.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only the report, as JSON.")]
 
 
 def classify(
@@ -46,9 +51,9 @@ def classify(
     ignore: Ignore = [],  # noqa: B006, typer copies it
     keep: Keep = [],  # noqa: B006
     model: Annotated[
-        str, typer.Option(help="gmlvq, glvq, grlvq, lgrlvq, lgmlvq, rslvq, lvq1, lvq21; of objects rglvq, median.")
+        str, typer.Option(help="gmlvq, glvq, grlvq, lgrlvq, lgmlvq, rslvq, lvq1, lvq21; for objects rglvq, median.")
     ] = "gmlvq",
-    prototypes: Annotated[int, typer.Option(min=1, help="Prototypes of each class.")] = 1,
+    prototypes: Annotated[int, typer.Option(min=1, help="Number of prototypes per class.")] = 1,
     metric: Metric = None,
     decimal: Decimal = None,
     output: Output = None,
@@ -59,14 +64,14 @@ def classify(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Learn to tell classes apart, and say by what.
+    """Train a classifier, validate it, and explain its decisions.
 
-    Rows without a class are not learned from, but predicted.
+    Rows without a class are not used for training; their classes are predicted.
     """
     from protolearn.cli._tasks import Classify
 
     if target is None and metric is None and not data.is_dir():
-        raise typer.BadParameter("name the column of classes: --target NAME", param_hint="--target")
+        raise typer.BadParameter("name the column that contains the classes: --target NAME", param_hint="--target")
     how = {"folds": folds, "repeats": repeats, "most": rows}
     reading = {"target": target, "ignore": ignore, "keep": keep, "metric": metric, "decimal": decimal}
     _run(Classify(seed, model, prototypes), data, output, reading, how, quiet, as_json)
@@ -77,7 +82,7 @@ def map_(
     target: Target = None,
     ignore: Ignore = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
-    size: Annotated[tuple[int, int] | None, typer.Option(help="Rows and columns of the map.")] = None,
+    size: Annotated[tuple[int, int] | None, typer.Option(help="Number of rows and columns of the map.")] = None,
     metric: Metric = None,
     decimal: Decimal = None,
     output: Output = None,
@@ -88,9 +93,9 @@ def map_(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Lay the data out as a self-organizing map, on which alike rows are neighbors.
+    """Train a self-organizing map, on which similar rows are neighbors.
 
-    A target is not learned from; it says what is where on the map.
+    A target is not used for training; it only labels the map.
     """
     from protolearn.cli._tasks import Map
 
@@ -105,9 +110,9 @@ def cluster(
     ignore: Ignore = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
     clusters: Annotated[
-        int | None, typer.Option(min=2, help="Number of clusters; by default 2 to 8, as suits.")
+        int | None, typer.Option(min=2, help="Number of clusters; by default the best of 2 to 8.")
     ] = None,
-    model: Annotated[str, typer.Option(help="neural-gas or k-means.")] = "neural-gas",
+    model: Annotated[str, typer.Option(help="Clustering method: neural-gas or k-means.")] = "neural-gas",
     metric: Metric = None,
     decimal: Decimal = None,
     output: Output = None,
@@ -118,10 +123,10 @@ def cluster(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Group the data around typical rows.
+    """Cluster the data around prototypes.
 
-    Without --clusters, the number of clusters is the one with the largest silhouette. A target is not learned from; it
-    says what is in which cluster.
+    Without --clusters, the number of clusters with the largest silhouette is used. A target is not used for training;
+    it only labels the clusters.
     """
     from protolearn.cli._tasks import Cluster
 
@@ -136,7 +141,7 @@ def view(
     ignore: Ignore = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
     mapping: Annotated[
-        bool, typer.Option("--mapping", help="Learn a mapping, by which predict places new rows; all rows are shown.")
+        bool, typer.Option("--mapping", help="Learn a mapping, so that predict can embed new rows; all rows are shown.")
     ] = False,
     metric: Metric = None,
     decimal: Decimal = None,
@@ -146,9 +151,9 @@ def view(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show every row as a point in the plane, neighbors next to each other (t-SNE).
+    """Embed every row as a point in the plane, with neighbors next to each other (t-SNE).
 
-    A target is not learned from; it gives points their colors.
+    A target is not used for training; it only colors the points.
     """
     from protolearn.cli._tasks import View
 
@@ -194,6 +199,6 @@ def _run(
         console.print(
             printable(f"Open {folder / 'index.html'} in a browser to explore the model.", "bold"), soft_wrap=True
         )
-        console.print(printable(f"Beside it are {', '.join(_learning.FILES[1:])}."), soft_wrap=True)
+        console.print(printable(f"The folder also contains {', '.join(_learning.FILES[1:])}."), soft_wrap=True)
         if as_json:
             print(_learning.as_json(report), end="")

@@ -1,4 +1,4 @@
-"""``protolearn predict``, ``explain`` and ``info``: what a stored model says about new rows, and about itself."""
+"""``protolearn predict``, ``explain`` and ``info``: predictions, explanations and properties of a stored model."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "info", "predict"]
 
-Model = Annotated[Path, typer.Argument(help="Model that protolearn classify, map, cluster or view wrote.")]
-New = Annotated[Path, typer.Argument(help="Rows of the same kind as the model was learned from.")]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers in a text, if it is found wrongly.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+Model = Annotated[Path, typer.Argument(help="Model file, written by protolearn classify, map, cluster or view.")]
+New = Annotated[Path, typer.Argument(help="New data, of the same kind as the training data.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of numbers in a text file, if its detection fails.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
 MOST_REASONS = 12
 
 
 def predict(
     model: Model,
     data: New,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Table to write.")] = Path("predictions.csv"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Table of predictions to write.")] = Path(
+        "predictions.csv"
+    ),
     decimal: Decimal = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Apply a model to new rows: their classes, their places on a map, their clusters, or their points in a view.
+    """Apply a model to new rows, and write their classes, map nodes, clusters, or positions in a view.
 
-    Columns may be in any order, and those that the model does not use may be missing.
+    Columns may be in any order, and columns that the model does not use may be missing.
     """
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
@@ -62,17 +64,17 @@ def predict(
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
             for note in samples.notes:
                 console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
-            console.print(printable(f"{output} has what the model says about each."), soft_wrap=True)
+            console.print(printable(f"{output} contains the prediction for each."), soft_wrap=True)
 
 
 def explain(
     model: Model,
     data: New,
-    row: Annotated[int, typer.Option(min=1, help="Number of the row, from 1 on.")] = 1,
+    row: Annotated[int, typer.Option(min=1, help="Number of the row, counted from 1.")] = 1,
     decimal: Decimal = None,
     as_json: Json = False,
 ) -> None:
-    """Say why a row is classified as it is, and which change would give it another class."""
+    """Explain the classification of a row, and find a small change that changes its class."""
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
@@ -83,10 +85,10 @@ def explain(
         fitted = load(model)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
         if not hasattr(last, "explain"):
-            raise ValueError(f"{model} is a {type(last).__name__}; only classifiers give reasons for single rows.")
+            raise ValueError(f"{model} is a {type(last).__name__}; only classifiers can explain single rows.")
         samples = read_new(data, fitted, decimal)
         if row > len(samples):
-            raise ValueError(f"{data} has {len(samples):,} rows, and no row {row:,}.")
+            raise ValueError(f"{data} has {len(samples):,} rows; there is no row {row:,}.")
         reasons = _reasons(fitted, samples, row - 1)
         if as_json:
             print(json_of(reasons), end="")
@@ -102,7 +104,7 @@ def explain(
 
 
 def info(model: Model, as_json: Json = False) -> None:
-    """Say what a model is, what it was learned from, and which columns it needs."""
+    """Describe a model: its type, its training data, and the columns it requires."""
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
@@ -200,17 +202,17 @@ def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
             [reasons[name], ", ".join(f"no. {number}" for number in reasons[members])]
             for name, members in (("class", "like"), ("rival", "unlike"))
         ]
-        return [Table("What the prototypes stand for", ["class", "among the objects that were learned from"], lines)]
+        return [Table("Representative objects of the prototypes", ["class", "training objects"], lines)]
     lines = []
     for reason in reasons["reasons"][:MOST_REASONS]:
         side = "for" if reason["share"] >= 0 else "against"
         bar = "█" * round(24 * abs(reason["share"]))
         lines.append([reason["column"], _shown(reason["value"]), f"{100 * abs(reason['share']):.1f} % {side}", bar])
-    tables = [Table("What decided", ["column", "value", "share", ""], lines)]
+    tables = [Table("Contributions to the decision", ["column", "value", "share", ""], lines)]
     if "change" in reasons:
         change = reasons["change"]
         lines = [[c["column"], _shown(c["from"]), _shown(c["to"])] for c in change["columns"]]
-        tables.append(Table(f"A small change that makes it {change['class']}", ["column", "from", "to"], lines))
+        tables.append(Table(f"A small change to class {change['class']}", ["column", "from", "to"], lines))
     return tables
 
 

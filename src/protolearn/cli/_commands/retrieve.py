@@ -1,4 +1,4 @@
-"""``protolearn retrieve``: an index of labeled images, and a search for images that are like a given one."""
+"""``protolearn retrieve``: an index of labeled images, and a search for similar images."""
 
 from __future__ import annotations
 
@@ -19,26 +19,30 @@ __all__ = ["retrieve"]
 
 INDEX = Path("images.npz")
 
-retrieve = typer.Typer(help="Find images that are like a given one, by a metric learned from labeled images.")
+retrieve = typer.Typer(help="Find similar images with a metric that is learned from labeled images.")
 
 
 @retrieve.command()
 def index(
     folder: Annotated[Path, typer.Argument(help="Folder with a sub-folder of images for each class.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Index to write.")] = INDEX,
-    space: Annotated[str, typer.Option(help="Colors: rgb, nrgb, tsl, xyz, lab, luv, lch or ycrcb.")] = "lab",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Index file to write.")] = INDEX,
+    space: Annotated[str, typer.Option(help="Color space: rgb, nrgb, tsl, xyz, lab, luv, lch or ycrcb.")] = "lab",
     metric: Annotated[str, typer.Option(help="Metric: liram, local, lmnn or euclidean.")] = "liram",
     components: Annotated[int, typer.Option(help="Rank of the metric.")] = 3,
-    difference: Annotated[bool, typer.Option("--difference", help="Use differences inside minus outside.")] = False,
-    whole: Annotated[bool, typer.Option("--whole", help="Use means and deviations of whole images.")] = False,
-    skip: Annotated[bool, typer.Option("--skip", help="Leave out files that cannot be used.")] = False,
-    rates: Annotated[bool, typer.Option("--rates", help="Tell how good the search is, by cross-validation.")] = False,
-    seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
+    difference: Annotated[
+        bool, typer.Option("--difference", help="Use the color differences inside minus outside the mask.")
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Use means and standard deviations of colors over whole images.")
+    ] = False,
+    skip: Annotated[bool, typer.Option("--skip", help="Skip files that cannot be used.")] = False,
+    rates: Annotated[bool, typer.Option("--rates", help="Estimate the retrieval rates by cross-validation.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed for reproducible results.")] = 0,
 ) -> None:
-    """Learn from labeled images which colors matter, and make an index of them.
+    """Learn a metric of colors from labeled images, and write an index of the images.
 
-    Colors are those inside and outside of a mask: that of the image NAME.jpg is NAME_mask.png. Without a mask, the
-    middle of the image is the inside.
+    Colors are averaged inside and outside a mask; the mask of the image NAME.jpg is NAME_mask.png. Without a mask, the
+    central part of the image is the inside.
     """
     console = Console()
     with told_what_is_wrong(console):
@@ -62,12 +66,14 @@ def index(
             write_index(output, retriever)
         if retriever.skipped_:
             n_files = len(retriever.skipped_) + len(retriever.vectors_)
-            console.print(f"Left out {len(retriever.skipped_)} of {n_files} files:", style="yellow")
+            console.print(f"Skipped {len(retriever.skipped_)} of {n_files} files:", style="yellow")
             for _, reason in retriever.skipped_:
                 console.print(printable(f"  {reason}"), soft_wrap=True)
         console.print(as_rich(_classes(str(output), retriever)))
         if metric != "euclidean":
-            console.print("\nWhich colors count:", retriever.recommendation(), sep="\n", markup=False, highlight=False)
+            console.print(
+                "\nRelevance of the colors:", retriever.recommendation(), sep="\n", markup=False, highlight=False
+            )
         if rates:
             console.print()
             console.print(as_rich(_rates(retriever, seed)))
@@ -75,17 +81,21 @@ def index(
 
 @retrieve.command()
 def query(
-    image: Annotated[Path, typer.Argument(help="Image to search for.")],
-    mask: Annotated[Path | None, typer.Option(help="Mask of the image: white is inside.")] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of images to find.")] = 11,
-    index: Annotated[Path, typer.Option(help="Index that protolearn retrieve index wrote.")] = INDEX,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Picture of the results to write.")] = Path("hits.png"),
-    label: Annotated[str | None, typer.Option(help="Class of the image, to mark results of the same.")] = None,
+    image: Annotated[Path, typer.Argument(help="Query image.")],
+    mask: Annotated[Path | None, typer.Option(help="Mask of the query image; white is inside.")] = None,
+    k: Annotated[int, typer.Option("-k", help="Number of results.")] = 11,
+    index: Annotated[Path, typer.Option(help="Index file, written by protolearn retrieve index.")] = INDEX,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Contact sheet of the results to write.")] = Path(
+        "hits.png"
+    ),
+    label: Annotated[
+        str | None, typer.Option(help="Class of the query image, to mark results of the same class.")
+    ] = None,
 ) -> None:
-    """Find the images of an index that are most like a given one.
+    """Find the images of an index that are most similar to a query image.
 
-    Beside the table, a picture is written that shows the image and what was found, the most similar first. An image of
-    the index is not among its own results.
+    The command prints a table and writes a contact sheet with the query and its results, most similar first. An image
+    of the index is excluded from its own results.
     """
     console = Console()
     with told_what_is_wrong(console):
@@ -95,7 +105,7 @@ def query(
         from protolearn.core.files import check_output, replacing
 
         if not index.exists():
-            raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
+            raise ValueError(f"There is no index {index}; create one with: protolearn retrieve index FOLDER")
         retriever = read_index(index)
         check_output(output, filter(None, [image, mask or mask_beside(image), index, *(retriever.paths_ or [])]))
         pixels, region = read_pair(image, mask)
@@ -104,7 +114,7 @@ def query(
         console.print(as_rich(_hits(str(image), hits)))
         with replacing(output) as new:
             new.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
-        console.print("\nPicture of the results:", printable(str(output)), highlight=False, soft_wrap=True)
+        console.print("\nContact sheet of the results:", printable(str(output)), highlight=False, soft_wrap=True)
 
 
 def _search(
@@ -152,7 +162,7 @@ def _rates(retriever: ImageRetriever, seed: int) -> Table:
             random_state=seed,
         )
         rows.append([name, *(f"{100 * rate:.1f} %" for rate in found.rates)])
-    return Table("Right among the first results", ["metric", *map(str, sizes)], rows)
+    return Table("Correct among the first results", ["metric", *map(str, sizes)], rows)
 
 
 def _hits(caption: str, hits: RetrievalHits) -> Table:

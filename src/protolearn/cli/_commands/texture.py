@@ -1,4 +1,4 @@
-"""``protolearn texture``: a video of water, flames or leaves, continued by new frames."""
+"""``protolearn texture``: synthesis of new frames of a dynamic texture, such as water, flames or leaves."""
 
 from __future__ import annotations
 
@@ -30,18 +30,22 @@ def texture(
         "texture.mp4"
     ),
     frames: Annotated[int, typer.Option(help="Number of new frames.")] = 200,
-    charts: Annotated[int | None, typer.Option(help="Number of charts; by default it follows from the frames.")] = None,
-    components: Annotated[int, typer.Option(help="Dimension of the curve that the video becomes.")] = 40,
-    size: Annotated[tuple[int, int] | None, typer.Option(help="Height and width to scale the video to first.")] = None,
-    max_frames: Annotated[int | None, typer.Option(help="Number of frames to learn from.")] = None,
-    fps: Annotated[float, typer.Option(help="Frames in a second of the new video.")] = 25,
-    seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
+    charts: Annotated[
+        int | None, typer.Option(help="Number of charts; by default chosen by the number of frames.")
+    ] = None,
+    components: Annotated[int, typer.Option(help="Dimension of the embedding in which the video is a curve.")] = 40,
+    size: Annotated[
+        tuple[int, int] | None, typer.Option(help="Height and width to which the video is scaled first.")
+    ] = None,
+    max_frames: Annotated[int | None, typer.Option(help="Maximum number of training frames.")] = None,
+    fps: Annotated[float, typer.Option(help="Frames per second of the new video.")] = 25,
+    seed: Annotated[int, typer.Option(help="Seed for reproducible results.")] = 0,
 ) -> None:
-    """Learn how a texture moves, and go on from its first two frames with new ones.
+    """Learn a dynamic texture from a video, and synthesize new frames that continue its first two frames.
 
-    Beside the video, a picture is written that shows original frames and new ones at several moments. They are compared
-    with those of a linear model. Errors are mean differences of pixels, from 0 to 255: from the original frame of the
-    same time, and from the original frame that is most alike.
+    The command also writes a contact sheet of original and new frames at several times, and compares the frames with
+    those of a linear model. Errors are mean absolute pixel differences, from 0 to 255: from the original frame at the
+    same time, and from the most similar original frame.
     """
     os.environ.setdefault("MPLBACKEND", "Agg")  # the picture goes into a file; no window is needed
     console = Console()
@@ -72,7 +76,7 @@ def texture(
 
 
 def contact_sheet(rows: Mapping[str, NDArray[np.uint8]]) -> bytes:
-    """Return a picture of videos, one in each row, at some moments, as PNG; a video may end before the others."""
+    """Return a PNG image of videos, one in each row, at several times; a video may end before the others."""
     from io import BytesIO
 
     import numpy as np
@@ -110,7 +114,7 @@ def _errors(
     from protolearn.applications import frame_errors
     from protolearn.cli._report import Table
 
-    columns = ["model", "known frames", "same time", "most alike", "largest", "numbers stored", "seconds"]
+    columns = ["model", "training frames", "same time", "most similar", "largest", "numbers stored", "seconds"]
     cells = []
     for name, frames in made.items():
         n = min(len(frames), len(originals) - 2)

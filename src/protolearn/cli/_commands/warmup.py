@@ -1,4 +1,4 @@
-"""``protolearn warmup``: compile what estimators use before they are used."""
+"""``protolearn warmup``: compile the loops of all estimators in advance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["warmup"]
 
 
 def warmup() -> None:
-    """Compile the loops of all estimators, so that no first use has to wait for it.
+    """Compile the loops of all estimators in advance, so that their first use does not have to wait.
 
-    They are kept on disk; another call takes only as long as it takes to find them there.
+    The compiled code is cached on disk, so later calls are fast.
     """
     from protolearn.cli._first_fits import estimator_names, first_fits, use
     from protolearn.core.compiling import cache_place
@@ -24,4 +24,4 @@ def warmup() -> None:
             for dtype in ("float64", "float32"):
                 use(estimator, dtype)
         typer.echo(f"{name:24}{perf_counter() - began:7.1f} s")
-    typer.echo(f"Done in {perf_counter() - start:.0f} s. What was compiled is kept in {cache_place()}.")
+    typer.echo(f"Done in {perf_counter() - start:.0f} s. The compiled code is cached in {cache_place()}.")

@@ -68,7 +68,7 @@ def classifier_section(effort: Effort) -> Section:
         *_decisions(careful, X[first.test], y[first.test]),
     ]
     results = {"trials": trials, "careful": careful, "X": X, "y": y}
-    return Section("classifier", "A classifier that shows its reasons", blocks, results)
+    return Section("classifier", "A classifier that explains its decisions", blocks, results)
 
 
 def models(effort: Effort) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def merit_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Table:
             )
         )
     columns = ("method", "accuracy (%)", "quantization error", "topographic error (%)", "map entropy", "seconds")
-    return Table(f"{N_PROTOTYPES} prototypes on digits they have not seen", columns, rows)
+    return Table(f"{N_PROTOTYPES} prototypes on test digits", columns, rows)
 
 
 def with_rejection(classifier: PrototypeClassifier, X: Floats, share: float) -> PrototypeClassifier:
@@ -149,11 +149,11 @@ class _KMeansOfScikitLearn(ReferenceKMeans):
 
 def _introduction(trial: Trial, n_splits: int) -> str:
     return f"""
-        Give each prototype the label of the samples around it, and the map is a classifier: a new sample gets the label
-        of its nearest prototype. We fit maps of {N_PROTOTYPES} prototypes, three for each digit, to {len(trial.train)}
-        digits and test them on {len(trial.test)} others, on {n_splits} random splits. <em>Supervised</em> neural gas
-        uses the labels in training too: they count as much as the pixels in deciding which prototype is near
-        (<code>label_weight={LABEL_WEIGHT}</code>).
+        A map becomes a classifier if each prototype receives the label of the samples around it: a new sample is
+        assigned the label of its nearest prototype. We fit maps of {N_PROTOTYPES} prototypes, three for each digit, to
+        {len(trial.train)} digits and test them on {len(trial.test)} others, on {n_splits} random splits.
+        <em>Supervised</em> neural gas also uses the labels in training: in the distance to a prototype they have the
+        same weight as the pixels (<code>label_weight={LABEL_WEIGHT}</code>).
     """
 
 
@@ -163,22 +163,24 @@ def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes, nearest: fl
         for name in (UNSUPERVISED, SUPERVISED, ON_LATTICE)
     )
     return f"""
-        Accuracy is the mean over the splits with its standard deviation. The <em>quantization error</em> is the mean
-        distance of a digit to its nearest prototype. The <em>topographic error</em> needs a lattice. The <em>map
-        entropy</em> is 1 if all prototypes are used equally often. Seconds are the median time of a fit.
+        The table shows the mean accuracy over the splits with its standard deviation. The <em>quantization error</em>
+        is the mean distance of a digit from its nearest prototype. The <em>topographic error</em> is defined for maps
+        with a lattice. The <em>map entropy</em> is 1 if all prototypes are used equally often. The last column is the
+        median training time in seconds.
 
-        Labels in training take neural gas from {plain:.1%} to {supervised:.1%}. The nearest neighbor rule reaches
-        {nearest:.1%}, but has to keep all {len(trials[SUPERVISED][0].train)} training digits. The SOM, at
-        {lattice:.1%}, pays for its flat lattice, on which each prototype has to suit its neighbors. Use it to look at
-        data, with many more cells than classes, and neural gas to decide.
+        Labels in training raise the accuracy of neural gas from {plain:.1%} to {supervised:.1%}. The nearest neighbor
+        rule reaches {nearest:.1%}, but has to store all {len(trials[SUPERVISED][0].train)} training digits. The
+        accuracy of the SOM is {lattice:.1%}, because its two-dimensional lattice constrains the prototypes. Use a SOM
+        with many more cells than classes to visualize data, and neural gas to classify.
     """
 
 
 def _on_confidence() -> str:
     return """
-        A prototype classifier can tell when it does not know. Its <em>confidence</em> compares the distance to the
-        nearest prototype with that to the nearest prototype of another class: 0 on the border between them, 1 on a
-        prototype. The curves show the accuracy on the rest when the least certain digits are left open.
+        A prototype classifier can reject uncertain samples. Its <em>confidence</em> compares the distance to the
+        nearest prototype with the distance to the nearest prototype of another class: it is 0 on the border between
+        them and 1 at the position of a prototype. The curves show the accuracy on the remaining digits when the least
+        certain ones are rejected.
     """
 
 
@@ -187,9 +189,9 @@ def _on_rejection(careful: PrototypeClassifier, X: Floats, y: Classes) -> str:
     accepted = predicted != careful.reject_label
     return f"""
         With <code>reject_threshold={careful.reject_threshold:.2f}</code>, below which {REJECT_SHARE:.0%} of the
-        training digits lie, the first of the supervised classifiers leaves {np.mean(~accepted):.1%} of its test digits
-        open and is right on {np.mean(predicted[accepted] == y[accepted]):.1%} of the others. Here are some of its
-        decisions: on the left the digit, on the right the prototype that decided.
+        training digits lie, the first of the supervised classifiers rejects {np.mean(~accepted):.1%} of its test digits
+        and is right on {np.mean(predicted[accepted] == y[accepted]):.1%} of the others. Here are some of its decisions,
+        each with the digit on the left and its nearest prototype on the right.
     """
 
 
@@ -205,7 +207,7 @@ def _rejection_picture(trials: dict[str, list[Trial]], X: Floats, y: Classes) ->
     return Picture(
         to_png(ax),
         "Curves of the accuracy over the share of rejected digits, of neural gas with and without supervision",
-        "<strong>The price of certainty.</strong> Accuracy on the digits that are not rejected.",
+        "<strong>Accuracy and rejection.</strong> Accuracy on the digits that are not rejected.",
     )
 
 
@@ -215,7 +217,7 @@ def _decisions(careful: PrototypeClassifier, X: Floats, y: Classes) -> list[Card
     rejected = predicted == careful.reject_label
     cases = [
         ("Right", predicted == y, np.argsort(-confidence, kind="stable"), "{true}, recognized"),
-        ("Wrong", ~rejected & (predicted != y), np.argsort(-confidence, kind="stable"), "{true}, taken for {nearest}"),
+        ("Wrong", ~rejected & (predicted != y), np.argsort(-confidence, kind="stable"), "{true}, predicted {nearest}"),
         ("Left open", rejected, np.argsort(confidence, kind="stable"), "{true}, nearest to {nearest}"),
     ]
     groups = []

@@ -1,4 +1,4 @@
-"""The same in ten lines of code, which are run as they stand."""
+"""The same in ten lines of code, which the demo executes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def code_section(effort: Effort) -> Section:
     names, printed = run(SOURCE)
     prose = """
         All maps are scikit-learn estimators: they work in pipelines, grid searches and cross-validation, and
-        <code>partial_fit</code> takes data that do not fit into memory, patch by patch. These lines print the accuracy
-        of supervised neural gas and draw a class map:
+        <code>partial_fit</code> learns from data that do not fit into memory, batch by batch. These lines print the
+        accuracy of supervised neural gas and draw a class map:
     """
-    picture = Picture(to_png(names["ax"]), "Class map of the digits", "What the last line draws.")
+    picture = Picture(to_png(names["ax"]), "Class map of the digits", "The plot of the last line.")
     blocks: list[Block] = [Prose(prose), Code(SOURCE, printed), picture]
     return Section("code", "Do it yourself in ten lines", blocks, {"names": names, "printed": printed})
 

@@ -42,7 +42,7 @@ def digits_section(effort: Effort) -> Section:
         _gas_picture(gas),
         _graph_picture(gas, pca, X),
     ]
-    return Section("digits", "Digits: prototypes you can look at", blocks, {"som": som, "gas": gas, "X": X, "y": y})
+    return Section("digits", "Digits: prototypes as images", blocks, {"som": som, "gas": gas, "X": X, "y": y})
 
 
 def draw_digits_map(som: PrototypeClassifier) -> bytes:
@@ -82,32 +82,32 @@ def _codes(model: PrototypeClassifier) -> NDArray[np.intp]:
 def _on_map(X: Floats, som: PrototypeClassifier) -> str:
     rows, cols = LATTICE.shape or (0, 0)
     return f"""
-        Now {len(X)} handwritten digits, images of 8 × 8 pixels, which are {X.shape[1]} features. A prototype is a point
-        in the same space, so it is an image too, and the whole map can be read at a glance. A cell has the color of
-        the digit that is most frequent in it; the map itself never saw a label.
+        The next data set consists of {len(X)} handwritten digits, images of 8 × 8 pixels, which are {X.shape[1]}
+        features. A prototype is a point in the same space, so it is an image, too. A cell has the color of its most
+        frequent digit; the labels were not used in training.
 
-        Walk across the {rows} × {cols} cells and watch one digit turn into another, and one way to write a digit into
-        another way. The topographic error is {topographic_error(X, som.estimator_):.1%}.
+        Across the {rows} × {cols} cells, one digit changes gradually into another, and so do different ways of writing
+        a digit. The topographic error is {topographic_error(X, som.estimator_):.1%}.
     """
 
 
 def _on_gas(gas: PrototypeClassifier, pca: PCA) -> str:
     return f"""
-        <em>Neural gas</em> has no lattice. Its {len(gas.prototype_labels_)} prototypes are free to go where the data
-        are, and describe them better than as many on a lattice can; the table in the next chapter has the figures. What
-        lies next to what is learned, too: two prototypes are joined if they are the nearest two of some sample. The
-        {gas.estimator_.graph_.nnz // 2} edges of this graph are drawn below in the plane of the first two principal
-        components. That plane keeps {pca.explained_variance_ratio_.sum():.0%} of the variance, so prototypes far from
-        each other may look close; the edges tell which of them really are neighbors.
+        <em>Neural gas</em> has no lattice. Its {len(gas.prototype_labels_)} prototypes can move freely and represent
+        the data better than the same number of prototypes on a lattice; the table in the next chapter compares them.
+        Neighborhood relations are learned, too: two prototypes are connected if they are the two nearest prototypes of
+        some sample. The {gas.estimator_.graph_.nnz // 2} edges of this graph are drawn below in the plane of the first
+        two principal components. That plane explains {pca.explained_variance_ratio_.sum():.0%} of the variance, so
+        distant prototypes may appear close; the edges show which of them are neighbors.
     """
 
 
 def _map_picture(som: PrototypeClassifier) -> Picture:
     return Picture(
         draw_digits_map(som),
-        "Hexagonal map in which each cell shows an image of a digit; alike digits lie together",
+        "Hexagonal map in which each cell shows an image of a digit; similar digits are neighbors",
         f"<strong>The map of digits.</strong> Each cell shows its prototype. (The {N_COLORS} colors of the picture "
-        "are prototypes too: k-means chose them.)",
+        "are prototypes, too: k-means has selected them.)",
         file="digits-map.png",
     )
 
@@ -126,8 +126,8 @@ def _class_map(som: PrototypeClassifier) -> Picture:
     return Picture(
         to_png(ax),
         "Hexagonal map with a region for each digit",
-        "<strong>Class map.</strong> The same cells with the true digits of the samples in them. Pies are mixed cells, "
-        "where digits are easily confused.",
+        "<strong>Class map.</strong> The same cells with the true digits of their samples. Pie charts mark mixed "
+        "cells, where digits are easily confused.",
     )
 
 
@@ -144,7 +144,7 @@ def _gas_picture(gas: PrototypeClassifier) -> Picture:
     return Picture(
         to_png(ax),
         "The prototypes of neural gas as images",
-        "<strong>Prototypes of neural gas</strong>, in the order of the digits they stand for.",
+        "<strong>Prototypes of neural gas</strong>, in the order of the digits they represent.",
     )
 
 
@@ -157,6 +157,6 @@ def _graph_picture(gas: PrototypeClassifier, pca: PCA, X: Floats) -> Picture:
     return Picture(
         to_png(ax),
         "Graph of the prototypes of neural gas over a cloud of samples",
-        "<strong>Who is next to whom.</strong> Gray dots are the digits, edges join neighboring prototypes, the wider "
-        "the more digits lie between them.",
+        "<strong>Neighborhood graph.</strong> Gray dots are the digits. Edges connect neighboring prototypes; wider "
+        "edges have more digits between their ends.",
     )

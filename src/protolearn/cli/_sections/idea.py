@@ -16,9 +16,9 @@ __all__ = ["idea_section"]
 
 LATTICE = hexagonal(6, 18)
 STAGES = {
-    3.0: "Long range: the prototypes move together; the net only knows where the data are and which way they run.",
-    1.5: "Shorter range: the net bends with the data.",
-    0.3: "Short range: each prototype takes care of the samples around it, and neighbors are still neighbors.",
+    3.0: "Long range: the prototypes move together; the lattice captures the position and orientation of the data.",
+    1.5: "Shorter range: the lattice bends with the data.",
+    0.3: "Short range: each prototype represents the samples around it, and neighbors on the lattice stay neighbors.",
 }
 
 
@@ -27,20 +27,20 @@ def idea_section(effort: Effort) -> Section:
     X = make_wave(1000)
     maps = {final: SOM(LATTICE, range_end=final, max_iter=effort.max_iter).fit(X) for final in STAGES}
     before = f"""
-        Take {len(X)} samples (gray) and {LATTICE.n_nodes} prototypes (black) that are knotted into a net, the
-        <em>lattice</em>. Each sample pulls the prototype nearest to it towards itself, and with it, less strongly, the
-        prototypes around it on the lattice. How far that pull reaches is the <em>range</em>. It shrinks during
-        training, and the net unfolds over the data.
+        Take {len(X)} samples (gray) and {LATTICE.n_nodes} prototypes (black) that are connected by a <em>lattice</em>.
+        Each sample attracts its nearest prototype and, less strongly, the neighbors of this prototype on the lattice.
+        The <em>range</em> determines how many neighbors are attracted. It shrinks during training, and the lattice
+        unfolds over the data.
     """
     after = """
-        Here the data are flat, so the net can be drawn among them. Real data have dozens of features and cannot be
-        drawn, but the lattice still can: that is a <em>self-organizing map</em> (SOM). If we drop the lattice, and let
-        the pull reach the second nearest prototype, the third and so on, it is <em>neural gas</em>; with no pull on
-        others at all, it is <em>k-means</em>.
+        These data are two-dimensional, so the lattice can be drawn among the samples. Real data have many features and
+        cannot be plotted directly, but their lattice can: this is a <em>self-organizing map</em> (SOM). <em>Neural
+        gas</em> has no lattice; a sample also attracts its second nearest prototype, the third, and so on. In
+        <em>k-means</em> a sample attracts its nearest prototype only.
     """
     pictures = [_picture(som, X, caption) for som, caption in zip(maps.values(), STAGES.values())]
     blocks: list[Block] = [Prose(before), Gallery(pictures, "medium"), Prose(after)]
-    return Section("idea", "The idea in three pictures", blocks, {"maps": maps, "X": X})
+    return Section("idea", "The idea in three figures", blocks, {"maps": maps, "X": X})
 
 
 def make_wave(n_samples: int) -> Floats:
@@ -54,5 +54,5 @@ def _picture(som: SOM, X: Floats, caption: str) -> Picture:
     plot_prototypes(som, X, voronoi=False, ax=ax)
     ax.set_axis_off()
     return Picture(
-        to_png(ax), f"A net of prototypes over a wave of samples, trained to a range of {som.range_end}", caption
+        to_png(ax), f"A lattice of prototypes over a wave of samples, trained to a range of {som.range_end}", caption
     )

@@ -72,7 +72,7 @@ def images_section(effort: Effort) -> Section:
         _mosaic(pictures, classes, parts, models),
     ]
     results = {"colors": colors, "y": y, "queries": queries, "known": known, "hits": hits, "rates": rates}
-    return Section("images", "Images: similar ones, and textures", blocks, results | {"parts": parts, "models": models})
+    return Section("images", "Image search and textures", blocks, results | {"parts": parts, "models": models})
 
 
 def _rates(colors: Floats, y: Labels) -> dict[str, RetrievalRates]:
@@ -95,24 +95,24 @@ def _rates(colors: Floats, y: Labels) -> dict[str, RetrievalRates]:
 def _on_lesions(y: Labels, rates: dict[str, RetrievalRates]) -> str:
     plain, learned = (rates[name].at(SIZES[1]) for name in (PLAIN, LEARNED))
     return f"""
-        A doctor has a photograph of a lesion, and asks for similar ones. These {len(y)} pictures are made by a program:
-        red, white, blue and brown spots on skin of different colors, each with a mask that tells where the spot is. A
-        picture becomes six numbers, the mean red, green and blue outside and inside of the mask. By these colors, the
-        pictures nearest to a query are often those of similar skin. <code>ImageRetriever</code> learns from labeled
-        pictures which combinations of colors matter: of {SIZES[1]} results, {learned:.0%} are of the class of the
-        query then, instead of {plain:.0%}, for queries that it has not learned from.
+        A physician has a photograph of a skin lesion and looks for similar ones. The {len(y)} images in this example
+        are synthetic: red, white, blue and brown spots on skin of different colors, each with a mask of the spot. An
+        image is described by six numbers, the mean red, green and blue outside and inside the mask. In the Euclidean
+        distance of these numbers, the nearest images are often those of similar skin. <code>ImageRetriever</code>
+        learns from labeled images which combinations of colors matter: of {SIZES[1]} results, {learned:.0%} have the
+        class of the query, instead of {plain:.0%}, for queries that were not used in training.
     """
 
 
 def _on_textures(parts: TexturePatches, models: dict[str, Any]) -> str:
     errors = {name: 1 - model.score(parts.X_unseen, parts.y_unseen) for name, model in models.items()}
     return f"""
-        Color also helps to recognize what a surface is made of. Filters find patterns in gray pictures, and color
-        usually becomes gray by fixed weights. <code>CIALVQ</code> learns, for each class, how color becomes intensity,
-        together with typical patches of {PATCH} × {PATCH} pixels; patches are compared by the power of their waves,
-        wherever in the patch these begin. Both methods below have seen the same {len(parts.X_train)} patches of five
-        textures. In pictures that they have not seen, gray patches are misjudged in {errors[GRAY]:.0%} of all cases,
-        and patches in color in {errors[COLOR]:.0%}.
+        Color also helps to recognize materials. Filters detect patterns in gray images, and colors are usually
+        converted to gray with fixed weights. <code>CIALVQ</code> learns for each class how colors are converted to
+        intensity, together with typical patches of {PATCH} × {PATCH} pixels. Patches are compared by their power
+        spectra, which do not depend on the position of a pattern in the patch. Both methods below were trained on the
+        same {len(parts.X_train)} patches of five textures. In new images, gray patches are misclassified in
+        {errors[GRAY]:.0%} of all cases, and patches in color in {errors[COLOR]:.0%}.
     """
 
 
@@ -127,8 +127,8 @@ def _sheet(
     png = contact_sheet(list(images[queries]), found, list(images[known]), labels=y[queries], inches=1.0)
     return Picture(
         png,
-        f"Four lesions with the {SHOWN} most similar ones beside each, by {name}",
-        f"<strong>By {name}.</strong> Left the query, then what was found, the nearest first; green is right.",
+        f"Four lesions with the {SHOWN} most similar ones next to each, by {name}",
+        f"<strong>By {name}.</strong> Left: query. Right: results, nearest first; green is correct.",
     )
 
 
@@ -145,7 +145,7 @@ def _mosaic(pictures: Floats, classes: Labels, parts: TexturePatches, models: di
     patches = np.moveaxis(windows, 2, -1).reshape(-1, PATCH, PATCH, 3)
     colors = class_colors(len(names))
     edge = PATCH // 2
-    panels = {"new pictures": whole[edge:-edge, edge:-edge]}
+    panels = {"new images": whole[edge:-edge, edge:-edge]}
     for name, model in models.items():
         codes = np.searchsorted(names, model.predict(patches)).reshape(windows.shape[:2])
         panels[name] = colors[codes]
@@ -158,6 +158,6 @@ def _mosaic(pictures: Floats, classes: Labels, parts: TexturePatches, models: di
     return Picture(
         to_png(figure.axes[0]),
         "Five textures side by side, and the class of every patch of them as a color, by two methods",
-        "<strong>Place by place.</strong> Five pictures that were not trained on, side by side, and what the patch at "
-        "each place is taken for. At the borders, patches show two textures.",
+        "<strong>Patch by patch.</strong> Five test images side by side, and the predicted class of the patch at each "
+        "position. At the borders, patches show two textures.",
     )

@@ -64,7 +64,7 @@ def lvq_section(effort: Effort) -> Section:
         Explorable(
             "digits-classifier.html",
             "Explore this classifier",
-            "Pick a digit it has not seen, change its pixels, and watch distances, confidence and class.",
+            "Select a test digit, change its pixels, and see how distances, confidence and class change.",
             lambda path: explore(
                 model, X_test, y_test, images=as_images(1.0 - X_test), title="A classifier of digits", path=path
             ),
@@ -72,7 +72,7 @@ def lvq_section(effort: Effort) -> Section:
         *_wine_blocks(*wines),
     ]
     results = {"trials": trials, "X": X, "y": y, "planes": planes, "shown": shown, "wines": wines}
-    return Section("lvq", "A distance that is learned", blocks, results)
+    return Section("lvq", "Learned distances", blocks, results)
 
 
 def classifiers(effort: Effort, seed: int) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def accuracy_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Tab
                 f"{np.median([trial.seconds for trial in repeated]):.2f}",
             )
         )
-    return Table("LVQ on digits it has not seen", ("method", "prototypes", "accuracy (%)", "seconds"), rows)
+    return Table("LVQ on test digits", ("method", "prototypes", "accuracy (%)", "seconds"), rows)
 
 
 def typical_sample(model: Any, X: Floats, y: Classes) -> Floats:
@@ -146,11 +146,11 @@ def _timed_fit(model: Any, X: Floats, y: Classes, train: NDArray[np.intp], test:
 
 def _introduction() -> str:
     return f"""
-        To a map, all pixels are equally important. <em>Learning vector quantization</em> (LVQ) is made to decide. GLVQ
-        moves its prototypes so that samples come to lie nearer to those of their own class than to any other. GMLVQ,
-        matrix LVQ, also learns the distance: which pixels count, and which of them count together. LGMLVQ learns a
-        distance for each prototype, here by {N_DIRECTIONS} directions of its own. All three have one prototype for each
-        digit, and the splits are those of the last chapter.
+        In a map, all pixels have the same weight. <em>Learning vector quantization</em> (LVQ) optimizes prototypes for
+        classification. GLVQ moves its prototypes such that samples are nearer to prototypes of their own class than to
+        any other. GMLVQ, matrix LVQ, also learns the distance: the relevance of pixels and of combinations of pixels.
+        LGMLVQ learns a distance for each prototype, here with {N_DIRECTIONS} directions. All three have one prototype
+        for each digit, and the splits are those of the last chapter.
     """
 
 
@@ -166,8 +166,8 @@ def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> str:
     certain = [right[np.abs(rejected - share).argmin()] for share in LEFT_OPEN]
     return f"""
         The nearest neighbor rule, with its {len(trials[MATRIX][0].train)} stored digits, is right on {nearest:.1%} of
-        the test digits; GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. Leave the
-        least certain {_listed(LEFT_OPEN, "{:.0%}")} open, and GMLVQ is right on {_listed(certain, "{:.1%}")} of the
+        the test digits; GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. If the least
+        certain {_listed(LEFT_OPEN, "{:.0%}")} are rejected, GMLVQ is right on {_listed(certain, "{:.1%}")} of the
         others.
     """
 
@@ -177,10 +177,10 @@ def _on_reading(model: GMLVQ, weights: Floats) -> str:
     half = 1 + np.searchsorted(np.cumsum(model.eigenvalues_), 0.5)
     return f"""
         <strong>Reading the model.</strong> This is the GMLVQ of the first split. Its prototypes are digits, and its
-        <em>relevances</em> tell what it looks at. The pixel in row {row + 1}, column {column + 1} weighs most,
-        {weights.max() * len(weights):.1f} times the average; {np.mean(weights < 0.1 / len(weights)):.0%} of the pixels
-        weigh less than a tenth of it. Pixels count together, too: of the {len(model.eigenvalues_)} directions of the
-        relevance matrix, the first {half} have half of the weight.
+        <em>relevances</em> show which pixels it uses. The pixel in row {row + 1}, column {column + 1} has the largest
+        weight, {weights.max() * len(weights):.1f} times the average; {np.mean(weights < 0.1 / len(weights)):.0%} of the
+        pixels have less than a tenth of the average weight. Combinations of pixels matter, too: of the
+        {len(model.eigenvalues_)} directions of the relevance matrix, the first {half} have half of the weight.
     """
 
 
@@ -211,18 +211,19 @@ def _eigenvalues_picture(model: GMLVQ) -> Picture:
     plot_eigenvalues(model, ax=ax)
     return Picture(
         to_png(ax),
-        "Bars of the eigenvalues of the relevance matrix, in falling order",
-        "<strong>Directions.</strong> How much each direction of the relevance matrix counts: its eigenvalues, which "
-        "add up to 1.",
+        "Bars of the eigenvalues of the relevance matrix, in descending order",
+        "<strong>Directions.</strong> Weights of the directions of the relevance matrix: its eigenvalues, which "
+        "sum to 1.",
     )
 
 
 def _on_view(scores: dict[str, float]) -> str:
     return f"""
-        <strong>A view made for the classes.</strong> With <code>n_components=2</code>, GMLVQ learns the plane in which
-        the classes are told apart best, and decides in it: the regions below are the classifier itself. Two directions
-        are few for ten digits, and yet {scores["learned"]:.0%} of the test digits lie in the region of their class. In
-        the plane of the first two principal components, LVQ recognizes {scores["principal"]:.0%}.
+        <strong>A discriminative view.</strong> With <code>n_components=2</code>, GMLVQ learns the plane that separates
+        the classes best, and classifies in this plane: the regions below are the decision regions of the classifier.
+        Although two directions are few for ten digits, {scores["learned"]:.0%} of the test digits lie in the region of
+        their class. In the plane of the first two principal components, LVQ classifies {scores["principal"]:.0%}
+        correctly.
     """
 
 
@@ -234,7 +235,7 @@ def _view_picture(plane: GMLVQ, X: Floats, y: Classes) -> Picture:
         to_png(ax),
         "Plane with a region for each digit, the test digits as dots and the prototypes as images",
         "<strong>Discriminative view.</strong> Test digits, prototypes and the region of each class. Distances in "
-        "this plane are those that were learned.",
+        "this plane are the learned distances.",
     )
 
 
@@ -244,21 +245,21 @@ def _decision_blocks(model: GMLVQ, sample: Floats) -> list[Block]:
     (winner,), (rival,), (parts,) = reasons.classes, reasons.rivals, reasons.contributions
     row, column = np.divmod(np.abs(parts).argmax(), 8)
     prose = f"""
-        <strong>Why, and what if not?</strong> Take a test digit of middle confidence,
+        <strong>Explanation and counterfactual.</strong> Take a test digit of medium confidence,
         {model.confidence(sample)[0]:.2f}. Its distance to the prototype of class {winner} is
         {reasons.distances[0]:.3f}; the next class is {rival}, at {reasons.rival_distances[0]:.3f}. The difference is a
-        sum over pixels, so each pixel has a say: the one in row {row + 1}, column {column + 1} has the most, and speaks
-        for {winner if parts[8 * row + column] > 0 else rival}. The smallest change in the learned distance that gives
-        the digit another class leads to class {other.classes[0]}; no pixel changes by more than
+        sum over pixels, to which the pixel in row {row + 1}, column {column + 1} contributes most, in favor of
+        {winner if parts[8 * row + column] > 0 else rival}. The smallest change in the learned distance that changes the
+        class of the digit leads to class {other.classes[0]}; no pixel changes by more than
         {np.abs(other.changes).max():.0%} of full ink.
     """
     drawn = [
         (ink_png, sample, "Test digit", "The digit"),
         (ink_png, model.prototypes_[reasons.prototypes], "Nearest prototype", f"Its prototype, {winner}"),
         (ink_png, model.prototypes_[reasons.rival_prototypes], "Nearest of another class", f"The next class, {rival}"),
-        (signed_png, parts, "Contribution of each pixel", f"Blue speaks for {winner}, red for {rival}"),
-        (signed_png, other.changes, "Change of each pixel", "The change: blue adds ink, red takes it away"),
-        (ink_png, other.samples, "Test digit after the change", f"The digit after it, now class {other.classes[0]}"),
+        (signed_png, parts, "Contribution of each pixel", f"Blue supports {winner}, red {rival}"),
+        (signed_png, other.changes, "Change of each pixel", "The change: blue adds ink, red removes it"),
+        (ink_png, other.samples, "Test digit after the change", f"The changed digit, now class {other.classes[0]}"),
     ]
     pictures = [Picture(png(as_images(values)[0]), alt, caption) for png, values, alt, caption in drawn]
     return [Prose(prose), Gallery(pictures, "tiny")]
@@ -277,17 +278,17 @@ def _wine_blocks(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> li
         Picture(
             to_png(view),
             "Plane with a region for each cultivar",
-            "<strong>View</strong> of the test wines, in the plane in which the model decides.",
+            "<strong>View</strong> of the test wines, in the plane in which the model classifies.",
         ),
         Picture(
             to_png(bars),
             "Bars of the relevance of measurements",
-            f"<strong>Relevances</strong>, the largest {N_FEATURES}. All of them add up to 1.",
+            f"<strong>Relevances</strong>, the largest {N_FEATURES}. All relevances sum to 1.",
         ),
         Picture(
             to_png(decision),
-            "Bars of what measurements contributed to a decision",
-            "<strong>One decision</strong>, the least certain of those that are right.",
+            "Bars of the contributions of measurements to a decision",
+            "<strong>One decision</strong>, the least certain of the correct ones.",
         ),
     ]
     return [
@@ -300,9 +301,9 @@ def _wine_blocks(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> li
 def _on_wines(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> str:
     first, second = np.argsort(-model[-1].relevances_)[:2]
     return f"""
-        <strong>With named features</strong> a model reads like a report. Here are the wines again, now with labels:
-        GMLVQ in two dimensions, on standardized measurements, is right on {model.score(X, y):.0%} of {len(X)} wines it
-        has not seen. It goes most by {names[first]} and {names[second]}.
+        <strong>With named features</strong> a model is easy to interpret. This GMLVQ of the wines has two dimensions
+        and uses standardized measurements. It is right on {model.score(X, y):.0%} of {len(X)} test wines. Its most
+        relevant features are {names[first]} and {names[second]}.
     """
 
 
@@ -316,7 +317,7 @@ def _on_change(model: Pipeline, sample: Floats, names: list[str]) -> str:
         for column in np.argsort(-np.abs(other.changes[0]))[:3]
     )
     return f"""
-        What would it take for the model to call this last wine {other.classes[0]}? The smallest change is above all
+        Which change would turn the last wine into {other.classes[0]}? The main parts of the smallest change are
         {first}, {second} and {third}.
     """
 

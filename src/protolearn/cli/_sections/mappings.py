@@ -1,4 +1,4 @@
-"""Maps to a view: a rolled sheet is charted and rolled up again, digits are placed by a map that was not learned on."""
+"""Mappings to a view: a rolled sheet is unrolled by charting, and new digits are embedded."""
 
 from __future__ import annotations
 
@@ -66,15 +66,16 @@ def mappings_section(effort: Effort) -> Section:
         _grid(digits, views[LOCAL]),
     ]
     results = {"charting": charting, "new": new, "digits": digits, "views": views}
-    return Section("mappings", "Maps to a view, and back", blocks, results)
+    return Section("mappings", "Mappings to a view and their inverse", blocks, results)
 
 
 def _on_charts(X: Floats) -> str:
     return f"""
-        A sample that comes later has to find its place in a view by t-SNE. A <em>map</em> to the view gives it one, and
-        some maps can be undone. Take {len(X)} points of a sheet that has been rolled up. Prototypes with a shape lie on
-        it like tiles, each flat, with two directions of its own: a <em>chart</em>. <code>Charting</code> turns and
-        stretches the charts such that they agree where they overlap, and the sheet lies flat.
+        A view by t-SNE is a set of positions, not a function of the features. A <em>mapping</em> is a function: it
+        embeds new samples directly, and some mappings are invertible. Take {len(X)} points of a rolled sheet.
+        Prototypes with a shape cover the sheet like flat tiles with two directions each, which are called
+        <em>charts</em>. <code>Charting</code> rotates and stretches the charts such that they agree where they overlap,
+        which unrolls the sheet.
     """
 
 
@@ -82,19 +83,19 @@ def _on_the_way_back(charting: Charting, new: Floats) -> str:
     places = charting.transform(new)
     return f"""
         The metric of the charts differs from that of the data by {charting.isometry_defect_:.2f}, the isometry defect;
-        a fold would show as 0.5 or more. The map has placed {len(new)} new points of the roll, with a trustworthiness
-        of {trustworthiness(new, places, n_neighbors=NEAREST):.4f}, where 1 means that their {NEAREST} nearest
-        neighbors in the view are those on the roll. On the way to the plane and back they are moved by
+        folds have a defect of 0.5 or more. The mapping has embedded {len(new)} new points of the roll, with a
+        trustworthiness of {trustworthiness(new, places, n_neighbors=NEAREST):.4f}, where 1 means that their {NEAREST}
+        nearest neighbors in the view are those on the roll. After mapping to the plane and back, points have moved by
         {_moved(charting, new):.2f}; the roll is {np.ptp(new[:, 0]):.0f} wide.
     """
 
 
 def _on_digits(digits: Digits, n_charts: int) -> str:
     return f"""
-        Digits do not lie on one sheet. But a map can be linear on each of many small charts, and be learned for the
-        cost of t-SNE. The maps below have seen {len(digits.X)} digits, and place {len(digits.X_new)} others. A linear
-        one cannot do much. One that has charts around {n_charts} prototypes of k-means sorts them by what they are,
-        though nobody told it.
+        Digits do not lie on a single sheet. However, a mapping can be linear on each of many small charts and minimize
+        the cost function of t-SNE. The mappings below were trained on {len(digits.X)} digits and embed
+        {len(digits.X_new)} others. A linear mapping hardly separates the digits. A mapping with charts around
+        {n_charts} prototypes of k-means separates them without using their labels.
     """
 
 
@@ -105,7 +106,7 @@ def _moved(charting: Charting, X: Floats) -> float:
 
 def _table(digits: Digits, views: dict[str, Any]) -> Table:
     rows = [(name, f"{digits.right(view):.1%}") for name, view in views.items()]
-    return Table("New digits placed by maps", ("map", "nearest learned digit is the same"), rows)
+    return Table("New digits embedded by mappings", ("mapping", "nearest training digit has the same class"), rows)
 
 
 def _charts_in_space(charting: Charting, X: Floats) -> Picture:
@@ -129,7 +130,7 @@ def _unrolled(charting: Charting, sheet: Floats) -> Picture:
 def _view(digits: Digits, view: Any, name: str) -> Picture:
     ax = canvas(5.2, 5.2)
     plot_embedding(view.transform(digits.X_new), digits.y_new, ax=ax)
-    return Picture(to_png(ax), f"New digits, by a map that is {name}", f"<strong>New digits</strong>, {name}.")
+    return Picture(to_png(ax), f"New digits, by a mapping that is {name}", f"<strong>New digits</strong>, {name}.")
 
 
 def _grid(digits: Digits, view: Any) -> Picture:
@@ -139,5 +140,5 @@ def _grid(digits: Digits, view: Any) -> Picture:
     return Picture(
         to_png(ax),
         "Images of new digits on a grid over the view",
-        "<strong>What is where.</strong> In each cell the new digit nearest to its center.",
+        "<strong>New digits on a grid.</strong> Each cell shows the new digit nearest to its center.",
     )

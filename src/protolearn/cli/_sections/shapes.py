@@ -1,4 +1,4 @@
-"""Prototypes with a shape: ellipses where points would not do, digits that vary, and a compressed picture."""
+"""Prototypes with a shape: ellipses, variation of digits, and image compression."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def shapes_section(effort: Effort) -> Section:
         _variation(classifier),
         Prose(_on_pictures(coded)),
         _table(coded),
-        Gallery([_crop(image, "The picture"), *(_crop(back, name) for name, (_, _, back) in coded.items())], "medium"),
+        Gallery([_crop(image, "The original"), *(_crop(back, name) for name, (_, _, back) in coded.items())], "medium"),
     ]
     results = {"models": models, "X": X, "classifier": classifier, "test": test, "y_test": y_test, "coded": coded}
     return Section("shapes", "Prototypes with a shape", blocks, results | {"image": image})
@@ -76,23 +76,23 @@ def code(image: NDArray[np.uint8], effort: Effort, **settings: Any) -> tuple[flo
 def _introduction(models: dict[str, NGPCA], X: Floats) -> str:
     together, apart = models["online"].score(X), models["two-stage"].score(X)
     return f"""
-        A point is a poor description of a region that is long and thin. Here every prototype has directions of its own
-        and a width along each: it is an ellipsoid, and a sample belongs to the ellipsoid that accounts for it best.
+        A point is a poor description of an elongated region. Here every prototype is an ellipsoid with its own
+        directions and a width along each of them, and a sample is assigned to the ellipsoid that describes it best.
 
-        {len(X)} points on a ring, a line and a square are described by {N_UNITS} such prototypes. Left, the centers
-        were placed first, by neural gas, and the ellipses fitted afterwards; some cover empty space. Right, both are
-        learned together (<code>NGPCA</code>): ellipses lie along the structures. The mean log-likelihood of a point
-        rises from {apart:.2f} to {together:.2f}. Such a model is also a density: it tells outliers, and completes
-        vectors with missing values.
+        {len(X)} points on a ring, a line and a square are described by {N_UNITS} prototypes of this kind. On the left,
+        the centers were learned first, by neural gas, and the ellipses were fitted afterwards; some of them cover empty
+        space. On the right, centers and ellipses are learned together (<code>NGPCA</code>), and the ellipses follow the
+        structures. The mean log-likelihood of a point increases from {apart:.2f} to {together:.2f}. The model is also a
+        density: it detects outliers and completes vectors with missing values.
     """
 
 
 def _on_digits(accuracy: float, n_test: int) -> str:
     return f"""
-        Shapes help to classify. Each digit gets a map of its own, with {PER_CLASS} prototypes of {N_DIRECTIONS}
-        directions, and a new digit goes to the class of the ellipsoid nearest to it: {accuracy:.1%} of {n_test} digits
-        that were not seen before are right. A direction can be looked at: it is a way in which people write a digit
-        differently.
+        Shapes improve classification. Each digit has its own map with {PER_CLASS} prototypes of {N_DIRECTIONS}
+        directions, and a new digit is assigned to the class of the nearest ellipsoid: {accuracy:.1%} of {n_test} test
+        digits are classified correctly. A direction can be shown as an image: it is one way in which handwriting of a
+        digit varies.
     """
 
 
@@ -100,11 +100,12 @@ def _on_pictures(coded: dict[str, tuple[float, float, NDArray[np.uint8]]]) -> st
     gain = coded["local PCA"][1] - coded["one PCA for all"][1]
     best = coded[CODED][1] - coded["local PCA"][1]
     return f"""
-        Shapes compress. Cut a picture into small blocks and describe each by the number of its prototype and a few
-        coordinates along its directions: smooth blocks, edges and textures each have directions of their own. At about
-        {BPP} bits for each pixel, instead of 8, that is {gain:.1f} decibels better than one set of principal components
-        for all blocks. An entropy coder, which spends the bits where the picture needs them, gains {best:.1f} more:
-        <code>protolearn compress in.png out.plc --bpp {BPP}</code> does it for any picture.
+        Shapes also compress images. An image is divided into small blocks, and each block is described by the number of
+        its prototype and a few coordinates along its directions: smooth blocks, edges and textures have different
+        directions. At about {BPP} bits per pixel, instead of 8, the quality is {gain:.1f} decibels better than with one
+        set of principal components for all blocks. An entropy coder, which spends the bits where the image needs them,
+        gains another {best:.1f} decibels: <code>protolearn compress in.png out.plc --bpp {BPP}</code> does this for any
+        image.
     """
 
 
@@ -125,14 +126,14 @@ def _variation(classifier: PrototypeClassifier) -> Picture:
     return Picture(
         to_png(axes.ravel()[0]),
         "A prototype of the digit two in the middle, and how it changes along its first direction",
-        "<strong>One way to vary a two.</strong> The prototype, framed, and images up to two standard deviations away "
-        "along its first direction; the direction itself is at the right.",
+        "<strong>Variation of a two.</strong> The prototype, framed, and images up to two standard deviations away "
+        "along its first direction; the direction itself is on the right.",
     )
 
 
 def _table(coded: dict[str, tuple[float, float, NDArray[np.uint8]]]) -> Table:
     rows = [(name, f"{bits:.2f}", f"{quality:.1f}") for name, (bits, quality, _) in coded.items()]
-    return Table("A picture compressed", ("method", "bits for each pixel, with codebook", "PSNR (dB)"), rows)
+    return Table("Compression of an image", ("method", "bits per pixel, with codebook", "PSNR (dB)"), rows)
 
 
 def _crop(image: NDArray[np.uint8], name: str) -> Picture:
@@ -140,4 +141,4 @@ def _crop(image: NDArray[np.uint8], name: str) -> Picture:
     ax = canvas(3.9, 3.9 * part.shape[0] / part.shape[1])
     ax.imshow(part, cmap="gray", vmin=0, vmax=255)
     ax.set_axis_off()
-    return Picture(to_png(ax), f"Part of a picture: {name}", f"<strong>{name[0].upper()}{name[1:]}.</strong>")
+    return Picture(to_png(ax), f"Part of an image: {name}", f"<strong>{name[0].upper()}{name[1:]}.</strong>")

@@ -1,4 +1,4 @@
-"""Views of digits: neighbor embeddings under two divergences, and whether to trust them."""
+"""Views of digits: neighbor embeddings with two divergences, and their quality."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def views_section(effort: Effort) -> Section:
         Explorable(
             "digits-view.html",
             "Explore this view",
-            "Zoom in, lasso a cluster and look at its digits; color them by where the view tears neighbors apart.",
+            "Zoom in, select a cluster with the lasso and inspect its digits; color them by embedding quality.",
             lambda path: explore(models[PLAIN], X, y, images=as_images(1.0 - X), title="A view of digits", path=path),
         ),
         Prose(_on_trust(qualities)),
@@ -50,37 +50,37 @@ def views_section(effort: Effort) -> Section:
         Prose(_on_structure()),
         _images(views[ARRANGED], X, y),
     ]
-    return Section("views", "Views: every sample in one picture", blocks, {"X": X, "y": y, "views": views})
+    return Section("views", "Views: an embedding of every sample", blocks, {"X": X, "y": y, "views": views})
 
 
 def _introduction(X: Floats, qualities: Qualities) -> str:
     return f"""
-        Prototypes sum up data; a <em>view</em> shows every sample. It has no axes that mean anything: it puts samples
-        that are neighbors in the data, here {len(X)} digits of {X.shape[1]} pixels, next to each other in the plane.
-        Digits were not known by their names, which only color the points. In the view by <code>TSNE</code>,
+        Prototypes summarize data; a <em>view</em> is an embedding that shows every sample. Its axes have no meaning: it
+        places samples that are neighbors in the data, here {len(X)} digits of {X.shape[1]} pixels, next to each other
+        in the plane. The labels were not used; they only color the points. In the view by <code>TSNE</code>,
         {1 - (qualities[PLAIN].nearest_neighbor_error or 0.0):.1%} of the nearest neighbors are the same digit.
 
-        No plane has room for all neighbors. What a view does about it is decided by the divergence it minimizes, and
-        any of a dozen can be chosen. On the left the usual one, of Kullback and Leibler, makes clusters with wide gaps.
-        On the right a gamma divergence, for which small affinities count less: clusters fill the plane, and more of
-        the nearest neighbors are kept.
+        A plane cannot preserve all neighborhoods. The divergence that a view minimizes determines which errors it
+        makes, and a dozen divergences are available. On the left, the usual Kullback-Leibler divergence yields clusters
+        with wide gaps. On the right, a gamma divergence gives less weight to small affinities: clusters fill the plane,
+        and more of the nearest neighbors are preserved.
     """
 
 
 def _on_trust(qualities: Qualities) -> str:
     first, robust = (qualities[name].q_nx[0] for name in (PLAIN, ROBUST))
     return f"""
-        How far can they be trusted? The curves tell how many neighbors in the data are neighbors in the view, for
-        neighborhoods of any size, from a random view (0) to a perfect one (1). The very nearest neighbor is kept for
-        {first:.0%} of the digits on the left and {robust:.0%} on the right. Far to the right all curves fall:
-        distances between clusters mean little in any of these views.
+        How reliable are these views? The curves show which share of the neighbors in the data are neighbors in the
+        view, for neighborhoods of any size, from a random view (0) to a perfect one (1). The nearest neighbor is kept
+        for {first:.0%} of the digits on the left and {robust:.0%} on the right. For large neighborhoods all curves
+        decrease: distances between clusters mean little in any of these views.
     """
 
 
 def _on_structure() -> str:
     return """
-        <code>SONE</code> arranges samples among points that are given, a hexagon here. It keeps fewer neighbors, but
-        it fills the shape that you want, with room to draw the samples themselves:
+        <code>SONE</code> arranges samples among given points, here a hexagon. It preserves fewer neighbors, but it
+        fills a chosen shape and leaves room to draw the samples themselves:
     """
 
 
@@ -96,7 +96,7 @@ def _curves(qualities: Qualities) -> Picture:
     return Picture(
         to_png(ax),
         "Curves of the share of common neighbors over the size of neighborhoods",
-        "<strong>Neighbors that are kept</strong>, beyond chance. AUC is the area under a curve.",
+        "<strong>Preserved neighbors</strong>, compared with chance. AUC is the area under a curve.",
     )
 
 
@@ -125,6 +125,6 @@ def _images(view: Floats, X: Floats, y: Indices) -> Picture:
     plot_images(view, as_images(X), y, ax=ax, cmap="gray_r")
     return Picture(
         to_png(ax),
-        "Images of digits at their places in a hexagon",
+        "Images of digits at their positions in a hexagon",
         "<strong>SONE.</strong> Frames have the color of the digit.",
     )

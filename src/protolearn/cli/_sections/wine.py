@@ -46,7 +46,7 @@ def wine_section(effort: Effort) -> Section:
         Explorable(
             "wine-map.html",
             "Explore this map",
-            "Choose what colors it, select cells, and see which wines are in them and what they have in common.",
+            "Choose the coloring, select cells, and see their wines and what they have in common.",
             lambda path: explore(
                 make_pipeline(scaler, som), wine.data, y, feature_names=names, title="A map of wines", path=path
             ),
@@ -79,18 +79,18 @@ def _on_maps(X: Floats, som: SOM, y: Array) -> str:
     rows, cols = LATTICE.shape or (0, 0)
     return f"""
         The data are {len(X)} Italian wines, each with {X.shape[1]} chemical measurements. We standardize them and fit a
-        SOM with {rows} × {cols} hexagonal cells. Each cell is one prototype, a typical wine, and each wine lives in the
-        cell whose prototype is nearest to it. All the maps below are this one lattice, colored in different ways: a
-        cell has the same place on each of them.
+        SOM with {rows} × {cols} hexagonal cells. Each cell has one prototype, a typical wine, and each wine belongs to
+        the cell of its nearest prototype. All maps below show the same lattice in different colorings: a cell has the
+        same position in each of them.
 
-        The wines come from three cultivars of grapes. <strong>The map was not told</strong>, but it found them: on the
-        <em>class map</em>, {same:.0%} of the pairs of neighboring cells with wines have the same cultivar; by chance
-        it would be {by_chance:.0%}. The <em>U-matrix</em> needs no labels at all. It shows how far each prototype is
-        from its neighbors: dark valleys are groups, bright ridges are gaps between them, and a bright corner holds
-        unusual wines. The <em>hit map</em> counts wines.
+        The wines come from three cultivars of grapes. <strong>The map was trained without these labels</strong>, but it
+        separates them: on the <em>class map</em>, {same:.0%} of the pairs of neighboring cells with wines have the same
+        cultivar; by chance it would be {by_chance:.0%}. The <em>U-matrix</em> needs no labels. It shows the distance of
+        each prototype from its neighbors: dark valleys are clusters, bright ridges are gaps between them, and a bright
+        corner contains unusual wines. The <em>hit map</em> shows the number of wines.
 
         For {topographic_error(X, som):.0%} of the wines the two nearest prototypes are not neighbors on the lattice.
-        This is the <em>topographic error</em>; as long as it is small, you may trust what you see.
+        This is the <em>topographic error</em>; if it is small, neighborhoods on the map are reliable.
     """
 
 
@@ -98,10 +98,10 @@ def _on_planes(X: Floats, som: SOM, order: NDArray[np.intp], names: list[str]) -
     shares = explained(X, som)
     best, last = order[0], order[-1]
     return f"""
-        What makes the groups different? Each <em>component plane</em> shows one measurement over the map, in its own
-        unit. Here are the {len(order)} that the place on the map tells most about, from {names[best]}
-        ({shares[best]:.0%} of its variance) to {names[last]} ({shares[last]:.0%}). Planes that look alike belong to
-        measurements that vary together; lay one over the class map to see what is typical of a group.
+        What distinguishes the groups? Each <em>component plane</em> shows one measurement over the map, in its own
+        unit. Here are the {len(order)} measurements that the position on the map explains best, from {names[best]}
+        ({shares[best]:.0%} of its variance) to {names[last]} ({shares[last]:.0%}). Measurements with similar planes
+        vary together. Compare a plane with the class map to see what is typical of a group.
     """
 
 
@@ -132,23 +132,23 @@ def _pictures(som: SOM, y: Array) -> list[Picture]:
         drawn(
             plot_class_map,
             "Hexagonal map with three regions, one for each cultivar",
-            "<strong>Class map.</strong> Which cultivar lives where. Discs grow with the number of wines; pies mix.",
+            "<strong>Class map.</strong> Disc size: number of wines. Pie charts: cells with several cultivars.",
             y=y,
         ),
         drawn(
             plot_u_matrix,
-            "Hexagonal map colored by the distance of each prototype to its neighbors",
-            "<strong>U-matrix.</strong> Dark: neighbors are alike. Bright: a gap in the data.",
+            "Hexagonal map colored by the distance of each prototype from its neighbors",
+            "<strong>U-matrix.</strong> Dark: neighbors are similar. Bright: a gap in the data.",
         ),
         drawn(
             plot_hits,
             "Hexagonal map colored by the number of wines in each cell",
-            "<strong>Hit map.</strong> How many wines each cell stands for. Gray cells are empty.",
+            "<strong>Hit map.</strong> Number of wines in each cell. Gray cells are empty.",
         ),
         drawn(
             plot_history,
-            "Cost and range fall over the epochs",
-            f"<strong>Training.</strong> {som.n_iter_} epochs: the range shrinks, and the cost with it.",
+            "Cost and range decrease over the epochs",
+            f"<strong>Training.</strong> {som.n_iter_} epochs: the range decreases, and with it the cost.",
         ),
     ]
 

@@ -45,13 +45,13 @@ def words_section(effort: Effort) -> Section:
             data.families,
             3,
             "Languages on a hexagonal map, colored by family",
-            "<strong>Languages.</strong> Alike languages are near each other. Colors are families, which the map was "
-            "not told; gray nodes are empty.",
+            "<strong>Languages.</strong> Similar languages are near each other. Colors are families, which were not "
+            "used in training; gray nodes are empty.",
         ),
         Explorable(
             "languages-map.html",
             "Explore this map",
-            "Select languages and read their words; the map knows nothing but how much they differ.",
+            "Select languages and read their words; the map is based on their dissimilarities alone.",
             lambda path: explore(
                 som,
                 D,
@@ -71,8 +71,8 @@ def words_section(effort: Effort) -> Section:
             meanings,
             2,
             "Words on a hexagonal map, colored by meaning",
-            "<strong>Words.</strong> Up to two of those nearest to the prototype of each node. Colors are meanings; "
-            "pies mix.",
+            "<strong>Words.</strong> Up to two words nearest to the prototype of each node. Colors are meanings; "
+            "pie charts mark mixed nodes.",
         ),
     ]
     results = {"D": D, "data": data, "som": som, "gas": gas, "words": words, "meanings": meanings, "word_map": word_map}
@@ -84,14 +84,15 @@ def _on_languages(D: Floats, data: Any) -> str:
     same = int((data.families == data.families[nearest]).sum())
     example = int(np.flatnonzero(data.languages == "English")[0])
     return f"""
-        Words have no coordinates, but one can count how many letters must change to turn one into another. That is
-        enough for a map. These are {data.words.shape[1]} words, from <em>one</em> to <em>heart</em>, in {len(D)}
-        European languages. Two languages are as far apart as their words for the same meaning are on average: from
-        English, the nearest is {data.languages[nearest[example]]}, where {D[example, nearest[example]]:.0%} of the
-        letters change. For {same} of the {len(D)} the nearest language is of the same family.
+        Words have no coordinates, but the number of letters that must change to turn one word into another is a
+        dissimilarity, and this is enough for a map. The data are {data.words.shape[1]} words, from <em>one</em> to
+        <em>heart</em>, in {len(D)} European languages. The dissimilarity of two languages is the mean over their words
+        with the same meaning: from English, the nearest is {data.languages[nearest[example]]}, where
+        {D[example, nearest[example]]:.0%} of the letters change. For {same} of the {len(D)} the nearest language is of
+        the same family.
 
-        A prototype of a <em>relational</em> map is a mean of languages. Nobody can speak it, but its distance to every
-        language follows from the distances between languages alone.
+        A prototype of a <em>relational</em> map is a weighted mean of languages. It is not a language itself, but its
+        distance to every language can be computed from the distances between languages alone.
     """
 
 
@@ -99,7 +100,7 @@ def _on_clusters(gas: RelationalNeuralGas, families: NDArray[np.str_]) -> str:
     clusters = [families[gas.labels_ == node] for node in np.unique(gas.labels_)]
     right = sum(np.unique(cluster, return_counts=True)[1].max() for cluster in clusters)
     return f"""
-        The same distances make clusters. Neural gas with {len(gas.coefficients_)} prototypes, as many as there are
+        The same distances can be clustered. Neural gas with {len(gas.coefficients_)} prototypes, as many as there are
         families, puts {right} of the {len(families)} languages into a cluster of their own family:
     """
 
@@ -116,8 +117,8 @@ def _on_words(word_map: RelationalSOM, words: list[str], meanings: NDArray[np.st
     found = [f"<em>{new}</em> goes to {_members(words, word_map, node)}" for new, node in nodes.items()]
     return f"""
         Words themselves can be mapped, too: those for {len(set(meanings))} of the meanings in all languages. Words of
-        common origin gather; others are alike by chance, such as the Estonian <em>ema</em> and the Basque <em>ama</em>,
-        mother. New words find their place. Latin was not among the languages: {"; ".join(found)}.
+        common origin form groups; other words are similar by chance, such as the Estonian <em>ema</em> and the Basque
+        <em>ama</em>, mother. New words can be assigned to nodes. Latin was not among the languages: {"; ".join(found)}.
     """
 
 

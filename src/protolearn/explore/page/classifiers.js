@@ -184,17 +184,17 @@ function planePanel(doc, store, desk, answers) {
   return panel("Plane", { class: "panel plane-panel" },
     choice("Color", options, String(first), (j) => color(Number(j))), scatter.element, key,
     h("p", { class: "hint" }, model.computes ? aboutPlane(model) :
-      "Samples by their distances to the prototypes, in the two directions in which these vary most."));
+      "Principal components of the distances between samples and prototypes."));
 }
 
 function aboutPlane({ shares, stretch, complete }) {
   const share = percent(shares.reduce((sum, value) => sum + value, 0));
   return [
-    `The two directions in which prototypes (diamonds) differ most; they hold ${share} of how these differ.`,
-    stretch > 1 ? `The second one is drawn ${number(stretch, 2)} times as large.` : null,
-    complete ? "Background: the class at each place, which depends on nothing else." :
-      "Background: the class at each place, in a slice through the sample that is looked at; for others it may differ.",
-    "It is blank where there is no answer.",
+    `The two directions in which the prototypes (diamonds) differ most, with ${share} of their variance.`,
+    stretch > 1 ? `The second direction is enlarged ${number(stretch, 2)} times.` : null,
+    complete ? "Background: the predicted class at each position, which depends on the position alone." :
+      "Background: the predicted class in a slice through the current sample; for other samples it may differ.",
+    "It is blank where samples are rejected.",
   ].filter(Boolean).join(" ");
 }
 
@@ -285,7 +285,7 @@ function decisionPanel(doc, store, desk, pixels) {
     const i = store.focus;
     if (i < 0) return;
     const label = samples.classes?.names[samples.classes.codes[i]];
-    title.replaceChildren(h("strong", {}, samples.names[i]), label === undefined ? "" : `, in truth ${label}`);
+    title.replaceChildren(h("strong", {}, samples.names[i]), label === undefined ? "" : `, true class ${label}`);
     words.replaceChildren(...(samples.texts ? [h("p", { class: "words" }, samples.texts[i].slice(0, 2000))] : []));
   };
   const renew = () => {
@@ -295,7 +295,7 @@ function decisionPanel(doc, store, desk, pixels) {
     const was = before.predicted === now.predicted ? "" : `, no longer ${desk.className(before.predicted)}`;
     verdict.replaceChildren(desk.mark(now.predicted), h("strong", {}, desk.className(now.predicted)), was,
       h("span", { class: "hint" }, ` confidence ${now.confidence.toFixed(3)}`),
-      now.predicted < 0 ? h("span", { class: "hint" }, ` (nearest is ${model.classes[code]})`) : "");
+      now.predicted < 0 ? h("span", { class: "hint" }, ` (nearest class: ${model.classes[code]})`) : "");
     const order = [...now.probabilities.keys()].sort((a, b) => now.probabilities[b] - now.probabilities[a]);
     chances.replaceChildren(bars(order.slice(0, 6).map((c) => ({
       name: model.classes[c], value: now.probabilities[c], text: percent(now.probabilities[c], 1), color: css(colors[c]),
@@ -307,7 +307,7 @@ function decisionPanel(doc, store, desk, pixels) {
     if (samples.images) {
       const changed = pixels && desk.changes.size;
       image.replaceChildren(...[
-        figure("as it is", picture(samples.images, store.focus, 112)),
+        figure("original", picture(samples.images, store.focus, 112)),
         changed ? figure("changed", pixels.ofValues(model.valuesIn(now.z), 112)) : null,
         pixels && now.contributions
           ? figure(`blue: for ${model.classes[code]}, orange: against`, pixels.ofWeights(now.contributions, 112)) : null,
@@ -321,7 +321,7 @@ function decisionPanel(doc, store, desk, pixels) {
       h("div", {}, h("h3", {}, "Probability"), chances),
       h("div", {}, h("h3", {}, "Squared distance to prototypes"), ways)),
     sliders ? sliders.element : h("p", { class: "hint" },
-      `${model.model} compares samples in a way that this page does not compute. Shown is what it has said of each.`));
+      `This page cannot compute the distances of ${model.model}. It shows the stored results for each sample.`));
 }
 
 const figure = (caption, content) => h("figure", {}, content, h("figcaption", {}, caption));
@@ -342,12 +342,12 @@ class Sliders {
     this.element = h("div", {},
       this.heading,
       h("p", { class: "hint" },
-        "Bars to the right speak for the class, to the left against it. Change values and see what happens."),
+        "Bars to the right support the class, bars to the left speak against it. Change values to see their effect."),
       this.list, this.more,
       h("div", { class: "act" },
         h("button", { type: "button", id: "counterfactual", onclick: () => this.seek() }, "Nearest counterfactual"),
         choice("to", targets, "-1", (c) => { this.target = Number(c); }),
-        h("label", { class: "hold" }, this.few, "of few features"), this.undo),
+        h("label", { class: "hold" }, this.few, "with few features"), this.undo),
       this.message,
       model.note ? h("p", { class: "hint" }, model.note) : null);
     store.on("focus", () => { this.message.textContent = ""; this.build(); });
@@ -366,14 +366,14 @@ class Sliders {
     const { model } = desk;
     const start = desk.now.z;
     if (target >= 0 && target === desk.now.predicted) {
-      this.message.textContent = `It is ${desk.className(target)} already.`;
+      this.message.textContent = `The sample is already in class ${desk.className(target)}.`;
       return;
     }
     const asked = { target, held: desk.held, threshold: desk.threshold };
     const found = model[this.few.checked ? "fewChanges" : "counterfactual"](store.focus, desk.changes, asked);
     if (!found) {
       this.message.textContent =
-        "There is no such change within the range of the samples, as far as this search can tell. Hold fewer features.";
+        "The search found no such change within the range of the samples. Hold fewer features fixed.";
       return;
     }
     const before = new Map(desk.changes);
@@ -391,7 +391,7 @@ class Sliders {
     });
     const rest = moves.length > 3 ? ` and ${plural(moves.length - 3, "smaller change")}` : "";
     const reached = model.classes[model.codes[desk.now.winner]];
-    const doubt = desk.now.predicted < 0 ? ", but too far from all that was learned," : "";
+    const doubt = desk.now.predicted < 0 ? ", but rejected as too far from the training samples," : "";
     this.message.textContent = `${reached}${doubt} with ${told.join(", ")}${rest}.`;
   }
 
@@ -421,7 +421,7 @@ class Sliders {
     const was = h("span", { class: "was" });
     const hold = h("input", {
       type: "checkbox", "aria-label": `hold ${name}`, checked: desk.held.has(i),
-      title: "Held features stay as they are in the nearest change",
+      title: "Features on hold are not changed in the counterfactual",
       onchange: () => (hold.checked ? desk.held.add(i) : desk.held.delete(i)),
     });
     const given = model.given(feature, store.focus);
@@ -429,7 +429,7 @@ class Sliders {
     let show;
     if (feature.categories) {
       const select = h("select", { "aria-label": name, onchange: () => desk.change(i, Number(select.value)) },
-        given < 0 ? h("option", { value: -1 }, "as it is") : null,
+        given < 0 ? h("option", { value: -1 }, "original") : null,
         feature.categories.map((text, c) => h("option", { value: c }, text)));
       fields = [select];
       show = (value) => { select.value = String(value); };
@@ -462,7 +462,7 @@ class Sliders {
     if (!now) return;
     this.undo.disabled = changes.size === 0;
     const [winner, rival] = [now.winner, now.rival].map((p) => model.classes[model.codes[p]]);
-    this.heading.textContent = now.rival < 0 ? `Nothing but ${winner} was learned` : `Why ${winner} and not ${rival}`;
+    this.heading.textContent = now.rival < 0 ? `${winner} is the only class` : `Why ${winner} and not ${rival}?`;
     const parts = now.contributions ?? model.features.map(() => 0);
     const largest = Math.max(...parts.map(Math.abs), 1e-300);
     const total = parts.reduce((sum, value) => sum + Math.abs(value), 0) || 1;
@@ -472,7 +472,7 @@ class Sliders {
       bar.style.marginInlineStart = `${parts[i] < 0 ? 50 - size : 50}%`;
       bar.style.background = css(parts[i] < 0 ? AGAINST : FOR);
       const share = percent(Math.abs(parts[i]) / total);
-      const words = `${parts[i] < 0 ? "against" : "for"} ${winner}, ${share} of all that counts`;
+      const words = `${parts[i] < 0 ? "against" : "for"} ${winner}, ${share} of the total contribution`;
       track.setAttribute("aria-label", words);
       track.title = words;
       const changed = changes.has(i);
@@ -546,7 +546,7 @@ function mistakesPanel(store, desk, classes) {
       right += truth === code && code >= 0;
     }
     summary.replaceChildren(h("strong", {}, percent(right / answered, 1)),
-      ` right of ${plural(answered, "sample")} with an answer${store.count ? ", in the selection" : ""}.`);
+      ` correct of ${plural(answered, "sample")} with an answer${store.count ? ", in the selection" : ""}.`);
   };
   const point = () => { // at the cell of the sample that is looked at
     const here = store.focus < 0 ? null : boxes.get(place(store.focus).join(" "));
@@ -556,9 +556,9 @@ function mistakesPanel(store, desk, classes) {
   store.on("select", count);
   store.on("focus", point);
   renew();
-  return panel("Right and wrong", { class: "panel mistakes" }, summary, h("div", { class: "scroller" }, table),
-    h("p", { class: "hint" }, "Click a number to select its samples. These are the samples on this page; if the model " +
-      "has learned from them, it will be less often right on new ones."));
+  return panel("Confusion matrix", { class: "panel mistakes" }, summary, h("div", { class: "scroller" }, table),
+    h("p", { class: "hint" }, "Click a number to select its samples. The numbers refer to the samples on this page; if the " +
+      "model was trained on them, its accuracy on new samples will be lower."));
 }
 
 function thresholdPanel(store, desk, classes) {
@@ -605,8 +605,8 @@ function thresholdPanel(store, desk, classes) {
     pointer.setAttribute("x2", x(desk.threshold));
     pick.disabled = answered.length === n;
     words.replaceChildren("Confidence of at least ", h("strong", {}, number(desk.threshold, 2)),
-      ` answers ${percent(answered.length / n, 1)} of the samples`,
-      classes ? `, ${percent(good / answered.length, 1)} of these right.` : ".");
+      `: ${percent(answered.length / n, 1)} of the samples are answered`,
+      classes ? `, ${percent(good / answered.length, 1)} of these correctly.` : ".");
   };
   store.on("threshold", renew);
   store.on("decision", () => {
@@ -616,9 +616,9 @@ function thresholdPanel(store, desk, classes) {
   });
   renew();
   return panel("When to answer", { class: "panel threshold" },
-    h("label", { for: "threshold", class: "hint" }, "Least confidence"), slide, words, chart,
+    h("label", { for: "threshold", class: "hint" }, "Minimum confidence"), slide, words, chart,
     h("div", { class: "legend" }, h("span", { class: "key coverage" }, "answered"),
-      classes ? h("span", { class: "key accuracy" }, "right, of those answered") : null,
+      classes ? h("span", { class: "key accuracy" }, "correct among answered") : null,
       h("span", { class: "key here" }, "this sample"), pick));
 }
 
@@ -647,10 +647,10 @@ function relevancePanel(desk, pixels) {
     ].filter(Boolean));
   };
   const owner = (s) => (model.owners === "class" ? model.classes[s] : desk.prototypeName(s));
-  const options = () => ["mean of all", ...sets.map(owner)].map((text, s) => ({ value: String(s - 1), text }));
+  const options = () => ["mean over all", ...sets.map(owner)].map((text, s) => ({ value: String(s - 1), text }));
   show(sets);
   return panel("Relevance of features", {},
-    h("p", { class: "hint" }, "Share of each feature in the learned distance, for features in standard deviations."),
+    h("p", { class: "hint" }, "Share of each feature in the learned distance, for features in units of their standard deviation."),
     sets.length > 1 ? choice("Metric of", options(), "-1", (s) => show(Number(s) < 0 ? sets : [Number(s)])) : null, body);
 }
 
@@ -687,7 +687,7 @@ function prototypePanel(store, desk, pixels) {
     const members = [...Array(n).keys()].filter((i) => model.winners[i] === p);
     const pick = () => store.select(members, desk.prototypeName(p));
     const count = h("button", { type: "button", onclick: pick }, plural(members.length, "sample"));
-    body.replaceChildren(h("p", {}, "Nearest to ", count, members.length ? ", and most of all to" : ""),
+    body.replaceChildren(h("p", {}, "Nearest to ", count, members.length ? "; the most typical are" : ""),
       typical(store, desk, p, members), ...(model.computes && !pixels ? valuesOfPrototype(model, p, spreads) : []));
     chosen.querySelector("select").value = String(p);
   };
@@ -729,7 +729,7 @@ function valuesOfPrototype(model, p, spreads) {
   });
   rows.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   return [
-    h("p", { class: "hint" }, "Its values, and how far they are from the mean of all samples, in standard deviations."),
+    h("p", { class: "hint" }, "Values of the prototype. Bars: difference from the mean of all samples, in standard deviations."),
     bars(rows, { label: "Values of the prototype" }), h("p", {}, kinds.join(", ")),
   ];
 }

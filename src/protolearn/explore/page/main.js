@@ -21,7 +21,7 @@ try {
     h("footer", {}, h("p", {}, doc.footer)));
   window.protolearn = { doc, store }; // for tests, and for the curious
 } catch (error) {
-  root.append(h("p", { role: "alert" }, `This page could not be shown: ${error.message}. It needs a browser of 2023 or later.`));
+  root.append(h("p", { role: "alert" }, `This page could not be shown: ${error.message}. It requires a browser from 2023 or later.`));
   throw error;
 } finally {
   root.removeAttribute("aria-busy");

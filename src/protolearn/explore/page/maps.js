@@ -29,7 +29,7 @@ function placeOf(i, cells, view) {
   const farther = distances.reduce((sum, other) => sum + (other > distances[i]), 0) / distances.length;
   const show = () => view.choose([winners[i]], false, false);
   return h("p", {}, "In ", h("button", { type: "button", class: "plain link", onclick: show }, cells.name(winners[i])),
-    `, at the distance ${number(distances[i])} from its prototype; ${percent(farther)} of all samples are farther from theirs.`);
+    `, at a distance of ${number(distances[i])} from its prototype; ${percent(farther)} of all samples are farther from theirs.`);
 }
 
 // What is known of each cell: its members, the nearest to the prototype first, and how many of each class.
@@ -195,10 +195,10 @@ function colorings(cells) {
     categories: samples.classes.names, codes: Int32Array.from(hits, (_, cell) => cells.largest(cell)) } });
   list.push(
     { key: "heights", name: "distance to neighbors (U-matrix)", column: { values: heights }, edges: cells.lengths,
-      hint: "Mean distance of a prototype to those of neighboring cells. Bright cells and lines are borders between clusters." },
+      hint: "Mean distance of a prototype from the prototypes of neighboring cells. Bright cells and lines are borders between clusters." },
     { key: "hits", name: "number of samples", column: { values: hits.map((count) => count || NaN) }, hint: "Gray cells have no samples." },
     { key: "errors", name: "distance of samples to the prototype", column: { values: errors },
-      hint: "Mean distance of the samples of a cell to its prototype. Gray cells have no samples." });
+      hint: "Mean distance of the samples of a cell from its prototype. Gray cells have no samples." });
   samples.columns.forEach((column, j) => planes && list.push({
     key: String(j), name: column.name, group: "Features",
     column: column.categories ? { categories: column.categories, codes: planes.columns[j] } : { values: planes.columns[j] },
@@ -232,7 +232,7 @@ class MapView extends EventTarget {
         this.fillCells();
       }),
       this.tools(), this.picture, this.status, this.key, this.hint,
-      h("p", { class: "hint keys" }, "Click a cell, or drag around several; with Ctrl or Shift cells are added. Keys: arrows, Enter, Escape."));
+      h("p", { class: "hint keys" }, "Click a cell, or drag around several cells; hold Ctrl or Shift to add cells. Keys: arrows, Enter, Escape."));
     this.build();
     this.listen();
     store.on("select", () => this.follow());
@@ -252,8 +252,8 @@ class MapView extends EventTarget {
     const { samples, pixels } = this.cells;
     const own = samples.texts || !samples.columns.length; // objects speak for themselves
     const list = [
-      samples.images && pixels ? { value: "portraits", text: "pictures of prototypes" } : null,
-      samples.images ? { value: "pictures", text: "pictures of typical samples" } : null,
+      samples.images && pixels ? { value: "portraits", text: "images of prototypes" } : null,
+      samples.images ? { value: "pictures", text: "images of typical samples" } : null,
       own ? { value: "labels", text: "typical samples" } : null,
       samples.classes ? { value: "pies", text: "classes, as pies" } : null,
       samples.classes ? { value: "names", text: "largest class" } : null,
@@ -273,7 +273,7 @@ class MapView extends EventTarget {
     const bar = h("div", { class: "moves", role: "group", "aria-label": "Move the map" }, lasso);
     if (!place.movable) return bar;
     const center = () => this.move(() => place.center(this.active));
-    bar.append(h("button", { type: "button", onclick: center, title: "Move the cell clicked last to the middle" }, "Center"));
+    bar.append(h("button", { type: "button", onclick: center, title: "Move the last clicked cell to the center" }, "Center"));
     if (place.disc) return bar;
     const [rows, columns] = place.lattice.shape;
     const step = place.lattice.kind === "hexagonal" ? 2 : 1;
@@ -605,13 +605,13 @@ function cellsPanel(store, cells, view) {
       members.length ? ` (${percent(members.length / cells.n, 1)} of all).` : ".")];
     if (one && Number.isFinite(cells.heights[chosen[0]])) {
       const rank = cells.heights.reduce((sum, other) => sum + (other < cells.heights[chosen[0]]), 0);
-      parts.push(h("p", { class: "hint" }, `Neighbors are at the mean distance ${number(cells.heights[chosen[0]])}; ` +
-        `${percent(rank / cells.k)} of the cells are nearer to theirs.`));
+      parts.push(h("p", { class: "hint" }, `The mean distance from its neighbors is ${number(cells.heights[chosen[0]])}; ` +
+        `${percent(rank / cells.k)} of the cells are nearer to their neighbors.`));
     }
     if (planes) parts.push(...prototypeOf(chosen, one));
     const typical = members.sort((a, b) => cells.distances[a] - cells.distances[b] || a - b).slice(0, 8);
     if (typical.length) {
-      parts.push(h("h3", {}, "Most typical, with the distance to the prototype"), h("ul", { class: "typical" }, typical.map((i) => h("li", {},
+      parts.push(h("h3", {}, "Most typical samples, with their distance from the prototype"), h("ul", { class: "typical" }, typical.map((i) => h("li", {},
         h("button", { type: "button", class: "plain", onclick: () => store.look(i) },
           samples.images ? picture(samples.images, i, 40) : null, cells.label(i)),
         h("span", { class: "hint" }, ` ${number(cells.distances[i], 3)}`)))));
@@ -643,7 +643,7 @@ function cellsPanel(store, cells, view) {
     const facts = one ? samples.columns.flatMap((column, j) => (column.categories && planes.columns[j][chosen[0]] >= 0
       ? [h("dt", {}, column.name), h("dd", {}, column.categories[planes.columns[j][chosen[0]]])] : [])) : [];
     return [h("h3", {}, what),
-      h("p", { class: "hint" }, "Bars: difference to the mean of all, in standard deviations. Numbers: values in units of the table."),
+      h("p", { class: "hint" }, "Bars: difference from the mean of all samples, in standard deviations. Numbers: values in units of the table."),
       bars(rows, { label: what }), h("dl", {}, facts)];
   };
   view.addEventListener("choose", renew);
@@ -690,9 +690,9 @@ function planesPanel(cells, view) {
   };
   view.addEventListener("color", renew);
   renew();
-  const about = [cells.planes.of === "prototypes" ? "Prototypes, feature by feature." : "Means of cells, feature by feature.",
-    "Each map has its own scale, from dark (low) to bright (high). Features whose maps look alike vary together. Click one to see it large.",
-    all.length > MOST_PLANES ? `The ${MOST_PLANES} of ${all.length} that vary most over the map.` : ""].join(" ");
+  const about = [cells.planes.of === "prototypes" ? "Component planes: the prototypes, feature by feature." : "Means of cells, feature by feature.",
+    "Each map has its own scale, from dark (low) to bright (high). Features with similar maps vary together. Click a map to enlarge it.",
+    all.length > MOST_PLANES ? `The ${MOST_PLANES} of ${all.length} features that vary most over the map.` : ""].join(" ");
   return panel("Features", { class: "panel wide", id: "planes" }, h("p", { class: "hint" }, about),
     h("div", { class: "thumbs" }, thumbs.map(({ button }) => button)));
 }

@@ -171,7 +171,7 @@ export function selectionPanel(doc, store) {
     const { n, count } = store;
     others.hidden = !count || count === n;
     if (!count) {
-      total.replaceChildren(h("span", { class: "hint" }, "Select samples, by a lasso for example, to see what they have in common."));
+      total.replaceChildren(h("span", { class: "hint" }, "Select samples, for example with the lasso, to see what they have in common."));
       body.replaceChildren();
       return;
     }
@@ -191,11 +191,11 @@ export function selectionPanel(doc, store) {
     const rows = count < n ? differences(doc.samples.columns, members, n) : [];
     if (rows.length) {
       parts.push(h("h3", {}, "What distinguishes them"),
-        h("p", { class: "hint" }, "Means of the selection less those of all others, in standard deviations."),
+        h("p", { class: "hint" }, "Mean of the selection minus the mean of all other samples, in standard deviations."),
         bars(rows.map((row) => ({
           ...row,
           title: `${row.name}: ${row.share ? percent(row.here) : number(row.here)} here, ${row.share ? percent(row.there) : number(row.there)} elsewhere`,
-        })), { label: "Differences of the selection", most: 10 }));
+        })), { label: "Differences of the selection from the other samples", most: 10 }));
     }
     body.replaceChildren(...parts);
   };

@@ -20,7 +20,7 @@ export class Scatter {
     this.fingers = new Map();
     this.canvas = h("canvas", {
       tabindex: 0, role: "application", class: "scatter",
-      "aria-label": `${options.label ?? "View"}: ${plural(this.n, "point")}. Arrow keys go from point to point, Enter ` +
+      "aria-label": `${options.label ?? "View"}: ${plural(this.n, "point")}. Arrow keys move from point to point, Enter ` +
         "selects, plus and minus zoom, zero shows all, Escape clears the selection.",
     });
     this.status = h("p", { class: "status", role: "status" });

@@ -20,7 +20,7 @@ export class SampleTable {
     this.table = h("table", { class: "samples" }, h("thead", {}, this.head), this.body);
     this.scroller = h("div", {
       class: "scroller", tabindex: 0, role: "region",
-      "aria-label": "Table of samples. Arrow keys go from row to row, Enter selects.",
+      "aria-label": "Table of samples. Arrow keys move from row to row, Enter selects.",
       onkeydown: (event) => this.key(event),
     }, this.table);
     this.caption = h("p", { class: "count", role: "status" });
@@ -48,9 +48,9 @@ export class SampleTable {
       type: "button", "aria-label": name, disabled: to < 0 || to >= columns.length, onclick: () => this.turn(to),
     }, sign);
     if (columns.length > COLUMNS) {
-      this.pages.replaceChildren(step("‹", "Columns before", first - COLUMNS),
+      this.pages.replaceChildren(step("‹", "Previous columns", first - COLUMNS),
         `columns ${first + 1} to ${this.last} of ${columns.length.toLocaleString("en")}`,
-        step("›", "Columns after", first + COLUMNS));
+        step("›", "Next columns", first + COLUMNS));
     }
     this.renew();
   }

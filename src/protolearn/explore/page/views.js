@@ -52,7 +52,7 @@ export function viewPage(doc, store) {
   const seen = panel("View", { class: "panel main" },
     h("div", { class: "choices" },
       columns.length ? choice("Color", options, "0", (j) => color(Number(j))) : null,
-      neighbors ? h("span", { class: "choice" }, lines, h("label", { for: "true-neighbors" }, "True neighbors (dashed: torn away)")) : null),
+      neighbors ? h("span", { class: "choice" }, lines, h("label", { for: "true-neighbors" }, "True neighbors (dashed: far away in the view)")) : null),
     scatter.element, key);
   const side = h("div", { class: "side" }, samplePanel(doc, store, about), selectionPanel(doc, store),
     mapping ? placePanel(doc, store, scatter, guest) : null);
@@ -117,10 +117,10 @@ function neighborWords(found, names, store) {
     return line;
   };
   return h("div", { class: "neighbors" },
-    h("p", {}, `${kept} of its ${found.length} nearest samples in the data are among its ${found.length} nearest here.`),
+    h("p", {}, `${kept} of its ${found.length} nearest samples in the data are among its ${found.length} nearest in the view.`),
     h("ul", { class: "chips", "aria-label": "Nearest samples in the data" }, found.map(({ j, kept: near }) =>
       h("li", {}, h("button", {
-        type: "button", title: near ? "near here, too" : "torn away", onclick: () => store.look(j),
+        type: "button", title: near ? "also near in the view" : "far away in the view", onclick: () => store.look(j),
       }, mark(near ? KEPT : TORN), names[j])))));
 }
 
@@ -147,7 +147,7 @@ function placePanel(doc, store, scatter, guest) {
     const found = whole ? placed(mapping, features) : null;
     guest.place = found ? [found[0], found.length > 1 ? found[1] : 0] : null;
     answer.textContent = found ? `Placed at ${Array.from(found.slice(0, 2), (value) => number(value, 5)).join(", ")}` :
-      "Every feature needs a number.";
+      "Enter a number for every feature.";
     near.replaceChildren(...(found ? nearestIn(positions, ...guest.place, 5).map((i) =>
       h("li", {}, h("button", { type: "button", onclick: () => store.look(i) }, names[i]))) : []));
     scatter.redraw();
@@ -171,7 +171,7 @@ function placePanel(doc, store, scatter, guest) {
   store.on("focus", renew);
   renew();
   return panel("Place a sample", { id: "place" },
-    h("p", { class: "hint" }, "Type values of the features; the page computes where the model places them, the diamond in the view."),
+    h("p", { class: "hint" }, "Enter values of the features; the diamond in the view shows where the model places the sample."),
     h("div", { class: "buttons" }, sample, h("button", { type: "button", onclick: fromMean }, "Start from the mean"),
       h("button", { type: "button", onclick: remove }, "Remove")),
     answer, near,
