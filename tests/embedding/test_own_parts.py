@@ -131,7 +131,7 @@ def test_known_affinities_start_at_their_graph_and_place_new_samples():
         (np.full((10, 10), np.nan), {}, "NaN"),
         (np.ones((10, 10)), {"metric": "cosine"}, "drop one of the two"),
         (np.ones((10, 10)), {"metric": np.eye(3)}, "drop one of the two"),
-        (np.full((10, 10), 1e300), {}, "largest of all affinities is 1e"),
+        (np.full((10, 10), 1e300), {}, "largest affinity is 1e"),
         (np.ones((3, 3)), {}, "minimum of"),
     ],
 )
