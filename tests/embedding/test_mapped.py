@@ -470,7 +470,7 @@ def test_identical_samples_are_refused():
         ({"max_iter": 0}, "max_iter=0"),
         ({"tol": -1.0}, "tol=-1.0"),
         ({"n_train": 0}, "n_train=0"),
-        ({"n_train": 3}, "means 3 samples; there must be from 4"),
+        ({"n_train": 3}, "means 3 samples; it must be from 4"),
         ({"n_train": 61}, "means 61 samples"),
         ({"n_train": 1.5}, "neither a whole number of samples nor a part"),
         ({"n_train": True}, "n_train=True"),

@@ -81,7 +81,7 @@ def broken(distances, row):
 @pytest.mark.parametrize(
     ("affinities", "message"),
     [
-        (lambda distances: distances[:, :2], "one for each"),
+        (lambda distances: distances[:, :2], "one weight for each"),
         (lambda distances: -distances, "negative weights"),
         (lambda distances: broken(distances, np.nan), "NaN or infinite"),
         (lambda distances: broken(distances, 0.0), "no neighbor of sample 0 a weight above zero"),

@@ -510,7 +510,7 @@ def test_failed_fits_lose_nothing():
         ({"winner": "best"}, "winner='best'"),
         ({"structure": "star"}, "structure='star'"),
         ({"structure": [[1.0, 2.0, 3.0]]}, "structure has 3 columns"),
-        ({"structure": [[1.0, 2.0], [1.0, 2.0]]}, "fewer than 2 different"),
+        ({"structure": [[1.0, 2.0], [1.0, 2.0]]}, "fewer than 2 distinct"),
         ({"structure": [[1.0, np.nan]]}, "structure contains NaN"),
         ({"divergence": "kl"}, "one of densities"),
         ({"divergence": "tsallis"}, "one of densities"),
