@@ -252,7 +252,7 @@ def test_single_and_coinciding_samples(n_components: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"Y": np.zeros((5, 4))}, "Y has 4 columns; a view has up to three"),
+        ({"Y": np.zeros((5, 4))}, "Y has 4 columns; a view has at most three"),
         ({"Y": np.full((5, 2), np.nan)}, "NaN"),
         ({"y": [0, 1]}, "y has 2 labels for 5 samples"),
         ({"y": [0.5, np.nan, 1, 1, 1]}, "y contains NaN or infinity"),
@@ -343,7 +343,7 @@ def test_gray_images_share_a_scale() -> None:
     [
         ({"images": np.zeros((3, 4, 4))}, r"images.shape == \(3, 4, 4\), expected \(5, height, width\)"),
         ({"images": np.zeros((5, 16))}, r"images.shape == \(5, 16\).*by reshape"),
-        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 colors"),
+        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 color channels"),
         ({"Y": np.zeros((5, 3))}, "in the plane, but the positions have 3 dimensions"),
         ({"n_images": 0}, "n_images=0 must be an integer"),
         ({"zoom": 0}, "zoom=0 must be a number"),
@@ -407,7 +407,7 @@ def test_means_of_blocks(n_ranks: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"Q": np.ones((3, 4))}, r"Q of shape \(3, 4\) is no co-ranking matrix"),
+        ({"Q": np.ones((3, 4))}, r"Q of shape \(3, 4\) is not a co-ranking matrix"),
         ({"Q": [[1, -1], [0, 1]]}, "no co-ranking matrix"),
         ({"Q": np.zeros((3, 3))}, "no co-ranking matrix"),
         ({"max_rank": 4}, "max_rank=4 must be an integer"),

@@ -332,9 +332,9 @@ def test_samples_in_the_colors_of_their_prototypes(plane: np.ndarray) -> None:
     np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], colors[model.predict(plane)])
     np.testing.assert_allclose([to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches], colors)
     assert ax.get_legend() is None
-    with pytest.raises(ValueError, match="give X, and no y"):
+    with pytest.raises(ValueError, match="give X, but no y"):
         plot_ellipses(model, winners=True)
-    with pytest.raises(ValueError, match="give X, and no y"):
+    with pytest.raises(ValueError, match="give X, but no y"):
         plot_ellipses(model, plane, np.zeros(60), winners=True)
 
 

@@ -165,10 +165,10 @@ def test_refined_curves_have_no_gaps(points: Any, step: float) -> None:
 def test_curves_that_cannot_be_shown() -> None:
     flat = spiral()
     deep = np.column_stack([flat, flat[:, 0]])
-    with pytest.raises(ValueError, match="leave no room for the time"):
+    with pytest.raises(ValueError, match="cannot be shown over time"):
         plot_trajectory(deep, time=True)
     for Y, time in ((flat, True), (flat[:, :1], False), (deep, False)):
-        with pytest.raises(ValueError, match="Images are shown along curves in the plane"):
+        with pytest.raises(ValueError, match="Images need curves in the plane"):
             plot_trajectory(Y, numbered(60), time=time)
     with pytest.raises(ValueError, match=r"The curves have \[2, 3\] columns"):
         plot_trajectory({"a": flat, "b": deep})
