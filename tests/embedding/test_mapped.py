@@ -472,7 +472,7 @@ def test_identical_samples_are_refused():
         ({"n_train": 0}, "n_train=0"),
         ({"n_train": 3}, "means 3 samples; it must be from 4"),
         ({"n_train": 61}, "means 61 samples"),
-        ({"n_train": 1.5}, "neither a whole number of samples nor a part"),
+        ({"n_train": 1.5}, "neither a whole number of samples nor a fraction"),
         ({"n_train": True}, "n_train=True"),
         ({"n_train": 30, "mapping": "free"}, "n_train needs a mapping"),
         ({"metric": "other", "mapping": "free"}, "metric='other'"),
