@@ -230,7 +230,7 @@ def test_names_what_other_estimators_lack(draw: Any, name: str, wine: Any, cigar
     if name == "plot_decision_regions":
         with pytest.raises(ValueError, match="KMeans is not a classifier; use a PrototypeClassifier"):
             draw(name, KMeans(2, random_state=0).fit(cigars[0]))
-        with pytest.raises(ValueError, match="SOM is not a classifier"):  # whose predictions are prototypes, not classes
+        with pytest.raises(ValueError, match="SOM is not a classifier"):  # its predictions are prototypes, not classes
             draw(name, SOM((2, 2), label_weight=0.5, max_iter=3).fit(*cigars))
         return
     with pytest.raises(ValueError, match=r"Cannot plot .*StandardScaler has no .*ends? in one"):
