@@ -336,7 +336,7 @@ def test_pictures_of_vectors_say_what_to_draw_instead(sheet: Any) -> None:
             ValueError, match=r"RelationalSOM represents them by diss.*plot_prototype_view.*plot_examples"
         ):
             plot(sheet)
-    with pytest.raises(ValueError, match="and plot_prototype_view of maps of dissimilarities"):
+    with pytest.raises(ValueError, match="and plot_prototype_view for maps of dissimilarities"):
         plot_u_matrix(RelationalKMeans(3, random_state=0).fit(1 - np.eye(5)))
     assert not plt.get_fignums()
 

@@ -620,7 +620,7 @@ def test_the_first_mistake_of_each_class_above_its_prototype(classifier: Prototy
 
 def test_there_must_be_a_mistake(classifier: PrototypeClassifier, digits: Any) -> None:
     X, _ = digits
-    with pytest.raises(ValueError, match="there is no mistake to show"):
+    with pytest.raises(ValueError, match="there is no error to show"):
         plot_misclassified(classifier, X, classifier.predict(X), (8, 8))
 
 
@@ -650,5 +650,5 @@ def test_images_of_maps_for_each_class(digits: Any) -> None:
 
 def test_mistakes_are_those_of_a_prototype_classifier(digits: Any) -> None:
     for model in (GLVQ(max_iter=3, random_state=0).fit(*digits), KMeans(3, random_state=0).fit(digits[0])):
-        with pytest.raises(ValueError, match=f"by a PrototypeClassifier, and {type(model).__name__} is none"):
+        with pytest.raises(ValueError, match=f"{type(model).__name__} is not a PrototypeClassifier"):
             plot_misclassified(model, *digits, shape=(8, 8))
