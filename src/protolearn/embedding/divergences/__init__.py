@@ -55,7 +55,7 @@ __all__ = [
     "pairwise_divergences",
 ]
 
-#: Names of divergences, each of which stands for the class with its default parameter.
+#: Divergences by name: the class of each, which is used with its default parameter.
 DIVERGENCES: dict[str, type[Divergence]] = {
     "kl": KullbackLeibler,
     "gkl": GeneralizedKullbackLeibler,
