@@ -1,4 +1,4 @@
-"""The pages in docs that compare our numbers with those of the documents, made of the stored results."""
+"""Generator of the pages in docs that compare our results with those of the documents, from the stored results."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ __all__ = ["pages"]
 SUMMARY, FOLDER = "experiments.md", "experiments"  # in docs
 MOST = 10  # experiments with the most missed rows, which the summary names
 CAUSES = {  # of misses, by what their remarks say; the first that is found counts
-    "ours is better than what is printed": r"^(a little )?better than printed|^ours? .*(better|higher)",
-    "a setting that the document does not give": r"\bnot (all )?(given|known|said|defined)\b|document does not",
-    "other data than the document's": r"\bother (data|pictures|genes|samples)|picture is another|surrogate|drawn here|"
-    r"depends on the picture|more objects",
-    "the start, or too few runs to tell": r"(local|poor|worse) optim|lead to the optimum|start at small|start alike|"
-    r"Better starts|all starts|of ten starts|\b(one|single) (run|repeat)\b",
+    "ours is better than the printed value": r"^(a little )?better than printed|^ours? .*(better|higher)",
+    "a setting that the document does not specify": r"\bnot (all )?(given|known|said|defined)\b|document does not",
+    "data other than those of the document": r"\bother (data|pictures|genes|samples)|picture is another|surrogate|"
+    r"drawn here|depends on the picture|more objects",
+    "the initialization, or too few runs to decide": r"(local|poor|worse) optim|lead to the optimum|start at small|"
+    r"start alike|Better starts|all starts|of ten starts|\b(one|single) (run|repeat)\b",
 }
-OTHERWISE = "none of these, or no remark: the statement fails here, or holds by less than its rule asks for"
-AIMS = "Those of E34, B09 and B10 are aims of the library; all others are printed in the documents."
+OTHERWISE = "none of these, or no remark: the statement fails here, or holds by less than its rule requires"
+AIMS = "Those of E34, B09 and B10 are goals of the library; all others are printed in the documents."
 AGAIN = """
 ## How to run them again
 
 | command | what it does |
 |---|---|
-| `python -m experiments e03 g01` | run the experiments named, or all, store what they find, and draw pictures |
-| `python -m experiments --missed` | run those with missed rows again |
-| `python -m experiments --check` | run a random fifth again and compare it with what is stored; nothing is stored |
-| `python -m experiments --table` | write these pages from what is stored |
+| `python -m experiments e03 g01` | run the named experiments, or all, store the results, and draw the figures |
+| `python -m experiments --missed` | repeat the experiments with missed rows |
+| `python -m experiments --check` | repeat a random fifth and compare it with the stored results; nothing is stored |
+| `python -m experiments --table` | write these pages from the stored results |
 
-`--minutes 30` leaves out what would take longer in all, by the stored times.
+`--minutes 30` limits the total time, estimated from the stored times, and skips experiments that exceed it.
 """.splitlines()
 
 
@@ -63,7 +63,7 @@ def pages(results: Mapping[str, Result]) -> dict[str, str]:
 
 
 def _summary(results: Mapping[str, Result], groups: Mapping[str, Mapping[str, Result]]) -> str:
-    """Return the page that is read in a minute: counts, what misses have in common, how to run all again."""
+    """Return the summary page: counts, common causes of misses, and how to repeat the experiments."""
     verdicts = Counter(line["verdict"] for _, line in _judged(results))
     total = sum(verdicts.values())
     lines = [
@@ -71,8 +71,8 @@ def _summary(results: Mapping[str, Result], groups: Mapping[str, Mapping[str, Re
         *_paragraph(
             f"{len(results)} experiments from published research, run with this library, with {total} "
             f"numbers and statements to compare: {verdicts[REPRODUCED]} are reproduced "
-            f"({verdicts[REPRODUCED] / total:.0%}), {verdicts[ORDER]} have other values in the same order, "
-            f"{verdicts[BORDER]} are on the border, and {verdicts[MISSED]} are missed "
+            f"({verdicts[REPRODUCED] / total:.0%}), {verdicts[ORDER]} differ in value but keep the order of the "
+            f"methods, {verdicts[BORDER]} are on the border, and {verdicts[MISSED]} are missed "
             f"({verdicts[MISSED] / total:.0%}). {AIMS}"
         ),
         "",
@@ -91,26 +91,26 @@ def _verdicts(results: Mapping[str, Result]) -> list[str]:
     """Return what the verdicts mean, and how many of them rest on one run."""
     once = Counter(name[:3].upper() for name, line in _judged(results) if _once(line, _script(name, "ONE_RUN", ())))
     places = ", ".join(f"{name} ({count})" for name, count in once.items())
-    single = f" A single run, as more would take too long, decides {once.total()} verdicts: {places}." if once else ""
+    single = f" A single run (more would take too long) decides {once.total()} verdicts: {places}." if once else ""
     return [
         "",
         "## What the verdicts mean",
         "",
-        f"- **{REPRODUCED}**: our value is within the tolerance of the script, or the statement holds.",
-        f"- **{ORDER}**: the value differs, but the methods compare as in the document.",
-        f"- **{BORDER}**: the edge of the tolerance is within a standard error of our mean, so that other seeds or",
-        "  another processor may decide otherwise. This verdict was added later and is not given everywhere.",
+        f"- **{REPRODUCED}**: our value is within the tolerance defined in the script, or the statement holds.",
+        f"- **{ORDER}**: the value differs, but the methods rank as in the document.",
+        f"- **{BORDER}**: the limit of the tolerance is within one standard error of our mean, so other seeds or",
+        "  another processor may lead to a different verdict. This verdict was added later and is not used everywhere.",
         f"- **{MISSED}**: none of these.",
         *_paragraph(
-            "The protocol and the rule behind each verdict stand at the top of each script and were fixed before the "
-            "full run. The pages of the documents have only rows with something to compare; the files in "
-            "`experiments/results` have all rows, and all settings." + single
+            "The protocol and the rule for each verdict are stated at the top of each script and were fixed before the "
+            "full run. The pages of the documents contain only rows that can be compared; the files in "
+            "`experiments/results` contain all rows and all settings." + single
         ),
     ]
 
 
 def _misses(results: Mapping[str, Result]) -> list[str]:
-    """Return what the missed rows have in common, by their remarks, and where most of them are."""
+    """Return the common causes of missed rows, by their remarks, and the experiments with most of them."""
     missed = [(name, line) for name, line in _judged(results) if line["verdict"] == MISSED]
     remarks = [_remark(line, dict(_script(name, "REMARKS", ()))) for name, line in missed]
     causes, unexplained = Counter(map(_cause, remarks)), remarks.count("")
@@ -122,7 +122,7 @@ def _misses(results: Mapping[str, Result]) -> list[str]:
         "## What the misses have in common",
         *_paragraph(
             f"Missed rows are **bold** on the pages of the documents, and all but {unexplained} have a remark on the "
-            "likely cause. Each counts for the first cause of this list that its remark mentions:"
+            "likely cause. Each row is assigned to the first cause in this list that its remark mentions:"
         ),
         "",
         "| likely cause | missed rows |",
@@ -146,11 +146,11 @@ def _document(letter: str, results: Mapping[str, Result]) -> str:
         f"# {heading}",
         *_paragraph(f"{source}: {tally}."),
         *_paragraph(
-            "Values are mean ± standard deviation over runs; where no number of runs is given, the value has no chance "
-            "in it or is made of several others. A letter behind a verdict refers to the remarks below the table. "
-            f"*{ADDED}* marks variants that were added after a first look, to find the cause of a miss; "
-            f"*{NOT_YET}* and *{SKIPPED}* rows have not been run. What the verdicts mean, and how to run all this "
-            f"again: [Experiments](../{SUMMARY})."
+            "Values are mean ± standard deviation over runs; where no number of runs is given, the value is "
+            "deterministic or computed from several others. A letter after a verdict refers to the remarks below the "
+            f"table. *{ADDED}* marks variants that were added after the first results, to find the cause of a miss; "
+            f"*{NOT_YET}* and *{SKIPPED}* rows have not been run. See [Experiments](../{SUMMARY}) for the meaning of "
+            "the verdicts and how to repeat the experiments."
         ),
     ]
     for name, result in results.items():
@@ -172,7 +172,7 @@ def _experiment(name: str, result: Result) -> list[str]:
         rows.append(f"| {' | '.join([*map(_escaped, texts), verdict])} |")
     table = ["", "| quantity | document | ours | runs | verdict |", "|---|---|---|--:|---|", *rows]
     nothing = _paragraph(
-        f"There is no printed number to compare with; ours are in `experiments/results/{name[:3]}.json`."
+        f"There is no printed number to compare with; our results are in `experiments/results/{name[:3]}.json`."
     )
     notes = [f"- ({letter}) {_escaped(remark[0].upper() + remark[1:])}." for remark, letter in letters.items()]
     return ["", f"## {_title(name)}", *(table if rows else nothing), *([""] if notes else []), *notes, *_run(result)]

@@ -175,7 +175,7 @@ def test_remarks_are_written_once_below_the_table(folder: Path, monkeypatch: pyt
     page = found["experiments/topographic_maps.md"]
     assert page.count("**missed** (a) |") == 2
     assert page.count(r"- (a) Better than printed \| here.") == 1
-    assert "| ours is better than what is printed | 2 |" in found["experiments.md"]
+    assert "| ours is better than the printed value | 2 |" in found["experiments.md"]
 
 
 def test_every_verdict_stored_is_on_a_page() -> None:

@@ -136,7 +136,7 @@ def test_out_of_sample_places_where_the_formula_does():
 
 def test_what_is_far_from_euclidean_is_said_and_bad_input_refused():
     D = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0))) ** 3
-    with pytest.warns(UserWarning, match="far from Euclidean: an eigenvalue of -.* larger in size than one of those"):
+    with pytest.warns(UserWarning, match="far from Euclidean: the negative eigenvalue -.* exceeds the last one shown"):
         ClassicalMDS(metric="precomputed").fit(D)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

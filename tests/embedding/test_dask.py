@@ -129,9 +129,9 @@ def test_a_few_thousand_by_default(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mapping": "free", "n_train": None}, "mapping='free' places no samples"),
-        ({"metric": "precomputed"}, "metric='precomputed' needs all samples in memory"),
-        ({"init": np.zeros((400, 2))}, "init is an array"),
+        ({"mapping": "free", "n_train": None}, "mapping='free' cannot place further samples"),
+        ({"metric": "precomputed"}, "metric='precomputed' does not apply to a Dask collection"),
+        ({"init": np.zeros((400, 2))}, "init must not be an array"),
         ({"n_train": 401}, "n_train=401 means 401 samples"),
     ],
 )

@@ -543,8 +543,8 @@ def test_bad_samples_of_views():
 @pytest.mark.parametrize(
     ("embedding", "message"),
     [
-        (PCA(2), r"embedding=PCA\(n_components=2\) cannot take learned distances: it has no parameter `metric`"),
-        (SpectralEmbedding(affinity="rbf"), "cannot take learned distances.*SpectralEmbedding"),
+        (PCA(2), r"embedding=PCA\(n_components=2\) cannot use learned distances: it has no parameter `metric`"),
+        (SpectralEmbedding(affinity="rbf"), "cannot use learned distances.*SpectralEmbedding"),
         (LocallyLinearEmbedding(method="ltsa"), "method='ltsa' must be one of 'standard' for neighbors by a learned"),
         (LocallyLinearEmbedding(n_neighbors=150), "n_neighbors=150 must be an integer in .1, 149. for n_samples=150"),
         ("isomap", "embedding='isomap' must be 'lle', an estimator"),

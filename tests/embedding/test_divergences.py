@@ -743,10 +743,10 @@ def test_a_pseudocount_is_added_to_both(divergence):
         ([1.0, -1.0], [1.0, 1.0], r"p contains negative numbers \(smallest -1\)"),
         ([1.0, 1.0], [1.0, np.nan], "q contains NaN or infinity"),
         ([1.0, np.inf], [1.0, 1.0], "p contains NaN or infinity"),
-        ([1.0, 1.0], [1.0], "p has 2 entries along its last axis, q has 1"),
+        ([1.0, 1.0], [1.0], "p has 2 entries along its last axis, but q has 1"),
         (1.0, [1.0], r"p has shape \(\)"),
         (np.ones((2, 0)), np.ones((2, 0)), r"p has shape \(2, 0\)"),
-        (np.ones((2, 3)), np.ones((4, 3)), r"p of shape \(2, 3\) and q of shape \(4, 3\) do not fit"),
+        (np.ones((2, 3)), np.ones((4, 3)), r"p of shape \(2, 3\) and q of shape \(4, 3\) cannot be broadcast"),
     ],
 )
 def test_input_is_checked(p, q, message):
@@ -833,7 +833,7 @@ def test_pairwise_divergences_of_counts():
 def test_pairwise_divergences_check_their_input():
     with pytest.raises(ValueError, match=r"P has shape \(3,\); give a table"):
         pairwise_divergences([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="p has 2 entries along its last axis, q has 3"):
+    with pytest.raises(ValueError, match="p has 2 entries along its last axis, but q has 3"):
         pairwise_divergences(np.ones((2, 2)), np.ones((2, 3)))
 
 

@@ -81,7 +81,7 @@ def broken(distances, row):
 @pytest.mark.parametrize(
     ("affinities", "message"),
     [
-        (lambda distances: distances[:, :2], "one for each"),
+        (lambda distances: distances[:, :2], "one weight for each"),
         (lambda distances: -distances, "negative weights"),
         (lambda distances: broken(distances, np.nan), "NaN or infinite"),
         (lambda distances: broken(distances, 0.0), "no neighbor of sample 0 a weight above zero"),
@@ -129,9 +129,9 @@ def test_known_affinities_start_at_their_graph_and_place_new_samples():
         (np.eye(10), {}, r"X\[0\] has no affinity"),
         (np.eye(10) - 1.0, {}, "negative affinities"),
         (np.full((10, 10), np.nan), {}, "NaN"),
-        (np.ones((10, 10)), {"metric": "cosine"}, "drop one of the two"),
-        (np.ones((10, 10)), {"metric": np.eye(3)}, "drop one of the two"),
-        (np.full((10, 10), 1e300), {}, "largest of all affinities is 1e"),
+        (np.ones((10, 10)), {"metric": "cosine"}, "set only one of the two"),
+        (np.ones((10, 10)), {"metric": np.eye(3)}, "set only one of the two"),
+        (np.full((10, 10), 1e300), {}, "largest affinity is 1e"),
         (np.ones((3, 3)), {}, "minimum of"),
     ],
 )

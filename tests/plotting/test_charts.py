@@ -181,7 +181,7 @@ def test_draws_into_the_axes_given(charting: Charting, peaks: np.ndarray) -> Non
     assert plot_charts(charting, peaks, ax=ax) is ax
     assert len(plt.get_fignums()) == 1
     assert mpl.rcParams == before
-    with pytest.raises(ValueError, match="This picture has three dimensions"):
+    with pytest.raises(ValueError, match="This plot is three-dimensional"):
         plot_charts(charting, peaks, space="data", ax=ax)
 
 
@@ -274,7 +274,7 @@ def test_mappings_that_cannot_be_shown(wine: Any) -> None:
     model = GLVQ(max_iter=5, random_state=0).fit(X, y)
     with pytest.raises(NotFittedError):
         plot_decision_regions(model, X, y, mapping=PCA(2))
-    with pytest.raises(ValueError, match=r"Isomap does not map both ways.*fitted on their positions"):
+    with pytest.raises(ValueError, match=r"Isomap is not invertible.*classifier to their positions"):
         plot_decision_regions(model, X, y, mapping=Isomap(n_components=2).fit(X))
     with pytest.raises(ValueError, match=r"the plane of two features, but the view has 3\."):
         plot_decision_regions(model, X, y, mapping=PCA(3).fit(X))

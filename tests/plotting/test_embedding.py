@@ -239,7 +239,7 @@ def test_space() -> None:
     assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
     ax.figure.canvas.draw()
     flat = plt.figure().add_subplot()
-    with pytest.raises(ValueError, match=r"three dimensions; make its Axes with add_subplot\(projection"):
+    with pytest.raises(ValueError, match=r"three-dimensional; create its Axes with add_subplot\(projection"):
         plot_embedding(Y, ax=flat)
 
 
@@ -252,7 +252,7 @@ def test_single_and_coinciding_samples(n_components: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"Y": np.zeros((5, 4))}, "Y has 4 columns; a view has up to three"),
+        ({"Y": np.zeros((5, 4))}, "Y has 4 columns; a view has at most three"),
         ({"Y": np.full((5, 2), np.nan)}, "NaN"),
         ({"y": [0, 1]}, "y has 2 labels for 5 samples"),
         ({"y": [0.5, np.nan, 1, 1, 1]}, "y contains NaN or infinity"),
@@ -273,7 +273,7 @@ def test_names_what_an_estimator_lacks() -> None:
             self.mean_ = X.mean()
             return self
 
-    with pytest.raises(ValueError, match=r"Fitted has no embedding_\. Give positions"):
+    with pytest.raises(ValueError, match=r"Fitted has no embedding_\. Give the positions"):
         plot_embedding(Fitted().fit(np.zeros(3)))
 
 
@@ -342,9 +342,9 @@ def test_gray_images_share_a_scale() -> None:
     ("given", "message"),
     [
         ({"images": np.zeros((3, 4, 4))}, r"images.shape == \(3, 4, 4\), expected \(5, height, width\)"),
-        ({"images": np.zeros((5, 16))}, r"images.shape == \(5, 16\).*by reshape"),
-        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 colors"),
-        ({"Y": np.zeros((5, 3))}, "in the plane, but the positions have 3 dimensions"),
+        ({"images": np.zeros((5, 16))}, r"images.shape == \(5, 16\).*Use reshape"),
+        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 color channels"),
+        ({"Y": np.zeros((5, 3))}, "in two dimensions, but the positions have 3"),
         ({"n_images": 0}, "n_images=0 must be an integer"),
         ({"zoom": 0}, "zoom=0 must be a number"),
     ],
@@ -407,9 +407,9 @@ def test_means_of_blocks(n_ranks: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"Q": np.ones((3, 4))}, r"Q of shape \(3, 4\) is no co-ranking matrix"),
-        ({"Q": [[1, -1], [0, 1]]}, "no co-ranking matrix"),
-        ({"Q": np.zeros((3, 3))}, "no co-ranking matrix"),
+        ({"Q": np.ones((3, 4))}, r"Q of shape \(3, 4\) is not a co-ranking matrix"),
+        ({"Q": [[1, -1], [0, 1]]}, "is not a co-ranking matrix"),
+        ({"Q": np.zeros((3, 3))}, "is not a co-ranking matrix"),
         ({"max_rank": 4}, "max_rank=4 must be an integer"),
         ({"n_neighbors": 3, "max_rank": 2}, "n_neighbors=3 must be an integer"),
     ],
@@ -649,7 +649,7 @@ def test_refuses_wrong_divergences() -> None:
             plot_divergence_simplex(**{"divergence": "kl", **wrong})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="level=0 must be a number"):
         plot_divergence_octant("kl", level=0)
-    with pytest.raises(ValueError, match="make its Axes with add_subplot"):
+    with pytest.raises(ValueError, match="create its Axes with add_subplot"):
         plot_divergence_octant("kl", ax=plt.figure().add_subplot())
 
 

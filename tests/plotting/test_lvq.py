@@ -228,12 +228,12 @@ def test_refuses_what_is_not_fitted(draw: Any, name: str) -> None:
 @each_of_models
 def test_names_what_other_estimators_lack(draw: Any, name: str, wine: Any, cigars: Any) -> None:
     if name == "plot_decision_regions":
-        with pytest.raises(ValueError, match="KMeans is no classifier; a PrototypeClassifier makes one"):
+        with pytest.raises(ValueError, match="KMeans is not a classifier; use a PrototypeClassifier"):
             draw(name, KMeans(2, random_state=0).fit(cigars[0]))
-        with pytest.raises(ValueError, match="SOM is no classifier"):  # whose predictions are prototypes, not classes
+        with pytest.raises(ValueError, match="SOM is not a classifier"):  # its predictions are prototypes, not classes
             draw(name, SOM((2, 2), label_weight=0.5, max_iter=3).fit(*cigars))
         return
-    with pytest.raises(ValueError, match=r"This picture shows .*StandardScaler has no .*ends? in one"):
+    with pytest.raises(ValueError, match=r"Cannot plot .*StandardScaler has no .*ends? in one"):
         draw(name, make_pipeline(StandardScaler()).fit(*wine))
     assert not plt.get_fignums()
 

@@ -208,9 +208,9 @@ def test_a_classifier_of_a_data_frame_takes_samples_with_names(iris: Any) -> Non
 
 
 def test_class_map_needs_classes(som: SOM, iris: Any) -> None:
-    with pytest.raises(ValueError, match="SOM knows no classes: give the labels y"):
+    with pytest.raises(ValueError, match="SOM has not learned classes: give the labels y"):
         plot_class_map(som)
-    with pytest.raises(ValueError, match="SOM knows no classes: give the labels y"):
+    with pytest.raises(ValueError, match="SOM has not learned classes: give the labels y"):
         plot_class_map(som, iris[0])
     with pytest.raises(ValueError, match="y has 3 labels for 150 samples"):
         plot_class_map(som, y=[0, 1, 2])

@@ -172,13 +172,13 @@ def test_what_tells_most_is_shown(model, words):
 
 def test_too_many_prototypes_have_no_picture():
     many = KMeans(1001, max_iter=1, init="random", random_state=0).fit(np.random.default_rng(0).normal(size=(1200, 3)))
-    with pytest.raises(ValueError, match="1001 prototypes are too many"):
+    with pytest.raises(ValueError, match="at most 1000 prototypes, but the model has 1001"):
         plot_model(many)
     assert picture_in(html_of(many)) is None
 
 
 def test_what_has_no_picture_says_so():
-    with pytest.raises(ValueError, match="no picture of LFDA"):
+    with pytest.raises(ValueError, match="LFDA has no plot"):
         plot_model(LFDA().fit(X, y))
 
 

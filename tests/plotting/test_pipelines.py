@@ -310,7 +310,7 @@ def test_the_stages_of_the_slope_are_marked(iris):
 def test_maps_of_dissimilarities_in_pipelines(iris):
     som = make_pipeline(StandardScaler(), RelationalSOM((2, 3), metric="euclidean", max_iter=3)).fit(iris[0])
     assert plotting.plot_hits(som, iris[0]).collections[0].get_array().sum() == 150
-    with pytest.raises(ValueError, match="knows only their dissimilarities"):
+    with pytest.raises(ValueError, match="represents them by dissimilarities"):
         plotting.plot_component_planes(som)
     with pytest.raises(ValueError, match="represents prototypes by dissimilarities only"):
         prototype_table(som)

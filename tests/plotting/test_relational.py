@@ -197,7 +197,7 @@ def test_new_objects_can_be_shown(words: Any) -> None:
 def test_a_map_of_vectors_shows_examples_of_given_samples(som: SOM, iris: Any) -> None:
     X, _ = iris
     numbers = np.arange(len(X))
-    with pytest.raises(ValueError, match="SOM has not kept which of these samples are nearest"):
+    with pytest.raises(ValueError, match="SOM has not stored which of these samples are nearest"):
         plot_examples(som, numbers)
     squares = cdist(X, som.prototypes_) ** 2
     for node, (line,) in written(plot_examples(som, numbers, X)).items():
@@ -297,7 +297,7 @@ def test_any_map_can_be_focused(plot: Any, disc: Any, sheet: Any, words: Any, D:
     np.testing.assert_allclose(nodes_of(plot(disc, **given, focus=9))[9], 0.0, atol=1e-9)
     np.testing.assert_allclose(nodes_of(plot(disc, **given)), disc.lattice_.coordinates, atol=1e-6)
     with pytest.raises(
-        ValueError, match=r"focus=9 is for hyperbolic lattices, and this is a Lattice\(hexagonal, 4 x 5"
+        ValueError, match=r"focus=9 needs a hyperbolic lattice, but this is a Lattice\(hexagonal, 4 x 5"
     ):
         plot(sheet, **given, focus=9)
     for wrong in (29, -1, 0.5):
@@ -333,10 +333,10 @@ def test_pictures_of_the_lattice_show_the_fit(kind: Any, D: Any, words: Any) -> 
 def test_pictures_of_vectors_say_what_to_draw_instead(sheet: Any) -> None:
     for plot in (plotting.plot_component_planes, plotting.plot_prototypes, plotting.plot_graph):
         with pytest.raises(
-            ValueError, match=r"RelationalSOM knows only their diss.*plot_prototype_view.*plot_examples"
+            ValueError, match=r"RelationalSOM represents them by diss.*plot_prototype_view.*plot_examples"
         ):
             plot(sheet)
-    with pytest.raises(ValueError, match="and plot_prototype_view of maps of dissimilarities"):
+    with pytest.raises(ValueError, match="and plot_prototype_view for maps of dissimilarities"):
         plot_u_matrix(RelationalKMeans(3, random_state=0).fit(1 - np.eye(5)))
     assert not plt.get_fignums()
 

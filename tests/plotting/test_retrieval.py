@@ -48,7 +48,7 @@ def test_one_curve_needs_no_legend(rates):
     assert len(plt.get_fignums()) == 1
 
 
-@pytest.mark.parametrize(("given", "message"), [({}, "rates is empty"), ({"a": [1.0]}, "rates\\['a'\\] is list")])
+@pytest.mark.parametrize(("given", "message"), [({}, "rates is empty"), ({"a": [1.0]}, "rates\\['a'\\] is a list")])
 def test_what_is_wrong_is_said(given, message):
     with pytest.raises(ValueError, match=message):
         plot_retrieval_rates(given)

@@ -332,9 +332,9 @@ def test_samples_in_the_colors_of_their_prototypes(plane: np.ndarray) -> None:
     np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], colors[model.predict(plane)])
     np.testing.assert_allclose([to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches], colors)
     assert ax.get_legend() is None
-    with pytest.raises(ValueError, match="give X, and no y"):
+    with pytest.raises(ValueError, match="give X, but no y"):
         plot_ellipses(model, winners=True)
-    with pytest.raises(ValueError, match="give X, and no y"):
+    with pytest.raises(ValueError, match="give X, but no y"):
         plot_ellipses(model, plane, np.zeros(60), winners=True)
 
 
@@ -620,7 +620,7 @@ def test_the_first_mistake_of_each_class_above_its_prototype(classifier: Prototy
 
 def test_there_must_be_a_mistake(classifier: PrototypeClassifier, digits: Any) -> None:
     X, _ = digits
-    with pytest.raises(ValueError, match="there is no mistake to show"):
+    with pytest.raises(ValueError, match="there is no error to show"):
         plot_misclassified(classifier, X, classifier.predict(X), (8, 8))
 
 
@@ -650,5 +650,5 @@ def test_images_of_maps_for_each_class(digits: Any) -> None:
 
 def test_mistakes_are_those_of_a_prototype_classifier(digits: Any) -> None:
     for model in (GLVQ(max_iter=3, random_state=0).fit(*digits), KMeans(3, random_state=0).fit(digits[0])):
-        with pytest.raises(ValueError, match=f"by a PrototypeClassifier, and {type(model).__name__} is none"):
+        with pytest.raises(ValueError, match=f"{type(model).__name__} is not a PrototypeClassifier"):
             plot_misclassified(model, *digits, shape=(8, 8))

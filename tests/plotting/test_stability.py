@@ -91,6 +91,6 @@ def test_two_classes_have_one_curve_in_a_band(pair: RelevanceStability) -> None:
 
 
 def test_refuses_anything_else() -> None:
-    with pytest.raises(ValueError, match="give what relevance_stability returns"):
+    with pytest.raises(ValueError, match="give the result of relevance_stability"):
         plot_relevance_stability(np.ones(3))  # type: ignore[arg-type]
     assert not plt.get_fignums()

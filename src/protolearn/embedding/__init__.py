@@ -1,4 +1,4 @@
-"""Views of data: neighbor embeddings under any divergence, topographic embeddings, charting, explicit mappings."""
+"""Embeddings (views) of data: neighbor embeddings, topographic embeddings, charting and explicit mappings."""
 
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.charts._charting import Charting

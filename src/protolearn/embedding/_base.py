@@ -1,4 +1,4 @@
-"""What all embeddings share: samples, dissimilarities or objects in, positions out."""
+"""Common base of all embeddings: reading samples, dissimilarities or objects, and returning positions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ ROWS = 256  # compared with all others in one call, after which Python heeds int
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples as vectors (n, d) or as squared distances (n, n), and the unit that their distances are given in.
+    """Samples as vectors (n, d) or as squared distances (n, n), and the unit of their distances.
 
-    Vectors are measured from an origin.
+    Vectors are relative to an origin.
     """
 
     vectors: Array | None
@@ -56,7 +56,7 @@ class Samples:
         return replace(self, vectors=self.vectors[rows])
 
     def rescaled(self) -> Samples:
-        """Return the samples in the unit that they would have had by themselves."""
+        """Return the samples in the unit that they would have on their own."""
         if self.squares is not None:
             unit = power_of_two(float(np.sqrt(self.squares.max())))
             return replace(self, squares=self.squares / unit**2, unit=self.unit * unit)
@@ -83,16 +83,17 @@ class Samples:
 
 @dataclass(frozen=True)
 class Lens:
-    """Samples as a learned metric sees them: projected if it is global, else their distances to training samples.
+    """Samples under a learned metric: projected if it is global, otherwise distances to the training samples.
 
     Parameters
     ----------
     metric : LearnedMetric
         The metric.
     training : ndarray of shape (n, N), optional
-        Training samples behind the steps of the metric, of a global one their mean; by default samples see each other.
+        Training samples after the preprocessing steps of the metric; of a global metric, their mean. By default,
+        samples are compared with each other.
     directed : bool, default=False
-        Whether samples see others as they do themselves, by the matrix of their own winner, or as both do on average.
+        Whether distances are measured by the matrix of the sample's own winner, or averaged over both samples.
     """
 
     metric: LearnedMetric
@@ -101,7 +102,7 @@ class Lens:
 
     @classmethod
     def of(cls, metric: LearnedMetric, X: Any, directed: bool = False) -> Lens:
-        """Return the lens for new samples beside those of a fit."""
+        """Return the lens that compares new samples with those of a fit."""
         vectors = metric.samples(X)
         return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors, directed)
 
@@ -113,24 +114,24 @@ class Lens:
         return self.metric.inner.distances(self.metric.samples(X), self.training, symmetrize=symmetrize)
 
     def restore(self, Z: Array) -> Array:
-        """Return the samples nearest to the mean of the training samples that have given projections."""
+        """Return the samples with given projections that are nearest to the mean of the training samples."""
         assert self.training is not None
         return self.metric.restore(Z, self.training[0])
 
 
 def require_pairs(n: int) -> None:
-    """Refuse to take all pairs of samples, with a few numbers for each, if they do not fit in memory."""
+    """Raise an error if the pairs of all samples, with a few numbers for each, do not fit in memory."""
     instead = "use fewer samples, or a method that needs neighbors only, such as TSNE(method='fast')"
     require_memory(f"A view from all pairs of {n} samples", 5 * 8 * n**2, instead)
 
 
 class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What all views share: the positions of the samples, ``embedding_``."""
+    """Base of all views, which have the positions of the samples as ``embedding_``."""
 
     embedding_: Any
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Fit, and return the positions of the samples.
+        """Fit the embedding, and return the positions of the samples.
 
         Parameters
         ----------
@@ -142,12 +143,12 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
+            Positions of the samples, ``embedding_``.
         """
         return self.fit(X, y).embedding_
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Arrange the samples."""
+        """Compute the embedding."""
         raise NotImplementedError
 
     @property
@@ -156,7 +157,7 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 
 class Embedding(View, Estimator):
-    """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
+    """Base of all embeddings that read vectors, dissimilarities or objects."""
 
     _constraints = {
         "n_components": integer(1),
@@ -173,7 +174,7 @@ class Embedding(View, Estimator):
     embedding_: Floats
 
     def __sklearn_tags__(self) -> Tags:
-        """Say whether ``X`` is a matrix of pairs."""
+        """Declare whether ``X`` is a matrix of pairs."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._pairwise
         tags.input_tags.two_d_array = self._pairwise or self._of_vectors or is_learned(self.metric)
@@ -194,7 +195,7 @@ class Embedding(View, Estimator):
         return is_metric(self.metric, "euclidean")
 
     def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
-        """Return the samples, scaled by a power of two so that no square is too large or too small."""
+        """Return the samples, scaled by a power of two such that no square overflows or underflows."""
         if issparse(X):
             raise TypeError(
                 f"Sparse data were passed to {type(self).__name__} with metric={self.metric!r}. Use X.toarray() for "
@@ -218,9 +219,9 @@ class Embedding(View, Estimator):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             if self._keeps_directions:
                 raise ValueError(
-                    f"symmetrize='keep' takes dissimilarities of both orders of two objects, but metric={self.metric!r}"
-                    " compares each pair once. Compute them with protolearn.dissimilarities.pairwise(X, X, metric=...),"
-                    " and set metric='precomputed'."
+                    f"symmetrize='keep' needs the dissimilarities of both orders of two objects, but metric="
+                    f"{self.metric!r} compares each pair once. Compute them with "
+                    "protolearn.dissimilarities.pairwise(X, X, metric=...), and set metric='precomputed'."
                 )
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         if self._of_vectors or (metric is not None and metric.is_global):
@@ -254,7 +255,7 @@ def squares_of(X: Array, unit: float, squared: bool) -> Floats:
 
 
 def vector_samples(X: Array) -> Samples:
-    """Return vectors, measured from about their middle, in a unit in which none is large.
+    """Return centered vectors, in a unit in which none is large.
 
     Examples
     --------

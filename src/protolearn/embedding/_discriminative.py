@@ -1,4 +1,4 @@
-"""Supervised views: any embedding, with distances in the metric that a classifier has learned."""
+"""Supervised embeddings: any embedding, with distances in the metric that a classifier has learned."""
 
 from __future__ import annotations
 
@@ -28,60 +28,60 @@ __all__ = ["DiscriminativeEmbedding"]
 
 
 class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
-    """A supervised view: the classifier says how far samples are from each other, the embedding arranges them.
+    """Supervised embedding (view): distances come from a classifier, and positions from any embedding.
 
-    A classifier is fitted first. Distances of samples in its learned metric, see
-    `protolearn.embedding.discriminative_distances`, then take the place of Euclidean distances in the embedding. What
-    does not tell classes apart counts less, so that the view shows classes, borders and outliers where a view
-    without labels shows noise.
+    A classifier is fitted first. In the embedding, distances in its learned metric, see
+    `protolearn.embedding.discriminative_distances`, then replace Euclidean distances. Features that do not discriminate
+    between classes have little influence, so the view shows classes, borders and outliers where an unsupervised view
+    shows noise.
 
     Parameters
     ----------
     classifier : object, optional
-        An LVQ classifier, `LMNN` or `LFDA`, or a pipeline that ends in one, which suits features of different scales;
-        `LGMLVQ` by default. It is cloned and fitted, unless it is fitted already and wrapped in scikit-learn's
-        ``FrozenEstimator``. Or a metric that has been learned, `LearnedMetric`.
+        LVQ classifier, `LMNN` or `LFDA`, or a pipeline that ends in one, which is advisable for features of different
+        scales; `LGMLVQ` by default. It is cloned and fitted, unless it is fitted already and wrapped in scikit-learn's
+        ``FrozenEstimator``. A `LearnedMetric` is accepted as well.
     embedding : object or "lle", optional
-        Any embedding that takes precomputed distances by its parameter ``metric`` (`TSNE`, `SNE`, `XOM`, `SONE`; MDS,
+        Any embedding that accepts precomputed distances by its parameter ``metric`` (`TSNE`, `SNE`, `XOM`, `SONE`; MDS,
         Isomap and TSNE of scikit-learn; UMAP), scikit-learn's SpectralEmbedding with neighbors, or one for which the
-        learned metric chooses the neighbors: `MVU`, and scikit-learn's LocallyLinearEmbedding, or ``"lle"`` for
-        that with its defaults. It is cloned, and told to take precomputed distances or neighbors. `TSNE` by default,
-        with a perplexity of 30, or of a third of the samples if these are less than 90.
+        learned metric selects the neighbors: `MVU` and scikit-learn's LocallyLinearEmbedding, or ``"lle"`` for the
+        latter with default parameters. It is cloned and configured for precomputed distances or neighbors. The default
+        is `TSNE` with a perplexity of 30, or of a third of the samples if there are fewer than 90.
 
     Attributes
     ----------
     classifier_ : object
-        The fitted classifier, or the metric that was given.
+        Fitted classifier, or the given metric.
     embedding_estimator_ : object
-        The fitted embedding. Of a locally linear embedding there are ``embedding_`` and the parameters only.
+        Fitted embedding. Of a locally linear embedding, only ``embedding_`` and the parameters are set.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions in the view.
+        Positions of the samples in the view.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during ``fit``.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if ``X`` had names.
+        Names of the features, if ``X`` has names.
 
     See Also
     --------
-    protolearn.embedding.discriminative_distances : The distances.
-    protolearn.embedding.local_projection : A view without embedding.
+    protolearn.embedding.discriminative_distances : Distances in the learned metric.
+    protolearn.embedding.local_projection : A view without an embedding.
 
     Notes
     -----
-    The view is made with the labels of the samples in it, so that a low error of neighbors says little about new
-    samples. For an honest view fit the classifier to other samples, and wrap it in ``FrozenEstimator``.
+    The view uses the labels of its own samples, so a low nearest-neighbor error says little about new samples. For an
+    unbiased view, fit the classifier to other samples and wrap it in ``FrozenEstimator``.
 
-    The learned metric moves classes so far apart that the graph of neighbors often falls into components. No sample
-    is ever left out. Neighbor embeddings (`TSNE`, `SNE`, `SONE`) show components as islands; Isomap joins the nearest
-    samples of two components, with a warning; locally linear and spectral embeddings warn, and may show
-    components as single points; `MVU` refuses. More neighbors join them.
+    The learned metric often moves classes so far apart that the neighborhood graph is not connected. No sample is ever
+    left out. Neighbor embeddings (`TSNE`, `SNE`, `SONE`) show components as islands. Isomap connects the nearest
+    samples of two components, with a warning. Locally linear and spectral embeddings issue a warning and may show
+    components as single points. `MVU` raises an error. More neighbors connect the components.
 
-    Locally linear embedding takes neighbors from the learned metric and reconstructs samples from them in the space of
-    the data; `MVU` takes neighbors from the learned metric and keeps their distances in the data. All others see
-    learned distances alone, symmetrized by the mean of their squares.
+    Locally linear embedding takes neighbors from the learned metric and reconstructs samples from them in the original
+    features. `MVU` takes neighbors from the learned metric and preserves their original distances. All other embeddings
+    use the learned distances only, symmetrized by the mean of their squares.
 
-    Memory grows with the square of the number of samples. If there is one metric for all, as in `GMLVQ`, `LMNN` and
-    `LFDA`, ``make_pipeline(GMLVQ(), TSNE())`` gives a view by the same distances without that.
+    Memory grows with the square of the number of samples. For a single global metric, as in `GMLVQ`, `LMNN` and `LFDA`,
+    ``make_pipeline(GMLVQ(), TSNE())`` computes a view from the same distances without this cost.
 
     References
     ----------
@@ -120,12 +120,12 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         X : array-like of shape (n_samples, n_features)
             Samples, without missing values.
         y : array-like of shape (n_samples,)
-            Their classes, at least two. Not needed for a classifier that is fitted already.
+            Class labels, at least two different ones. Not needed for a classifier that is fitted already.
 
         Returns
         -------
         self : object
-            The fitted view.
+            The fitted estimator.
         """
         self._check_parameters()
         learned = isinstance(self.classifier, LearnedMetric)
@@ -140,13 +140,13 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that classes are needed."""
+        """Declare that class labels are required."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
     def _chosen_embedding(self, n_samples: int) -> Any:
-        """Return an embedding to be fitted."""
+        """Return the embedding to be fitted."""
         if self.embedding is None:
             return TSNE(perplexity=min(30.0, n_samples / 3.0), random_state=0)
         if isinstance(self.embedding, str):
@@ -177,7 +177,7 @@ def learned_neighbors(metric: LearnedMetric, X: Array, k: int) -> Array:
 
 
 def _by_reconstruction(embedding: Any, metric: LearnedMetric, X: Array) -> Array:
-    """Arrange samples such that their learned neighbors reconstruct them as in the data."""
+    """Arrange samples such that their neighbors in the learned metric reconstruct them as in the data."""
     if embedding.method != "standard":
         raise ValueError(f"method={embedding.method!r} must be one of 'standard' for neighbors by a learned metric.")
     near = learned_neighbors(metric, X, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
@@ -205,8 +205,8 @@ def _for_distances(embedding: Any, parameters: dict[str, Any], n_samples: int) -
         return {"affinity": "precomputed_nearest_neighbors", "n_neighbors": k}
     if "metric" not in parameters:
         raise ValueError(
-            f"embedding={embedding!r} cannot take learned distances: it has no parameter `metric` for precomputed "
-            "ones, and no neighbors. Use TSNE, SNE, XOM, SONE or MVU of protolearn, or MDS, Isomap, "
+            f"embedding={embedding!r} cannot use learned distances: it has no parameter `metric` for precomputed "
+            "distances, and no neighbors. Use TSNE, SNE, XOM, SONE or MVU of protolearn, or MDS, Isomap, "
             "LocallyLinearEmbedding or SpectralEmbedding(affinity='nearest_neighbors') of scikit-learn."
         )
     if isinstance(parameters["metric"], bool):  # MDS before scikit-learn 1.8

@@ -1,4 +1,4 @@
-"""First positions of an embedding, each coordinate centered."""
+"""Initial positions of an embedding, with each coordinate centered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["classical_scaling", "principal_components", "spectral"]
 
 
 def principal_components(X: Any, d: int, rng: np.random.RandomState) -> Floats:
-    """Return the scores (n, d) of the rows of X, dense or sparse; zeros in dimensions that they do not have."""
+    """Return principal component scores (n, d) of the rows of X, dense or sparse; zeros in missing dimensions."""
     from sklearn.decomposition import PCA
 
     rank = min(d, *X.shape)
@@ -27,7 +27,7 @@ def principal_components(X: Any, d: int, rng: np.random.RandomState) -> Floats:
 
 
 def classical_scaling(squares: Floats, d: int, rng: np.random.RandomState) -> Floats:
-    """Return the coordinates (n, d) whose squared distances come nearest to those given."""
+    """Return the coordinates (n, d) whose squared distances best approximate those given."""
     gram = squares - squares.mean(axis=0)
     gram -= gram.mean(axis=1, keepdims=True)
     values, vectors = _largest_eigenvectors(-0.5 * gram, min(d, len(squares) - 1), rng)

@@ -1,10 +1,10 @@
-"""Distances and projections as a classifier sees the samples: each by the metric of the prototype that wins it.
+"""Distances and projections in the learned metric of a classifier: each sample is measured by that of its winner.
 
 With the relevance matrices ``Lambda_k = Omega_k^T Omega_k`` of the prototypes and the winner J(x) of a sample x, the
-dissimilarity of two samples is ``d(x, z) = (x - z)^T Lambda_J(x) (x - z)``. It makes a supervised view of every
-embedding that takes distances. The work is done by `protolearn.LearnedMetric`.
+dissimilarity of two samples is ``d(x, z) = (x - z)^T Lambda_J(x) (x - z)``. It turns every embedding that accepts
+distances into a supervised one. The computations are those of `protolearn.LearnedMetric`.
 
-Beside these stand distances that the classes of the samples change, without a classifier.
+`class_aware_distances` are distances that depend on the class labels of the samples, without a classifier.
 """
 
 from __future__ import annotations
@@ -28,30 +28,33 @@ MOST = 300.0  # exponent from which distances of samples of different classes gr
 def discriminative_distances(
     model: Any, X: Any, Z: Any = None, *, squared: bool = False, symmetrize: str | None = "mean"
 ) -> Array:
-    r"""Distances between samples in the learned metric of a classifier.
+    r"""Compute distances between samples in the learned metric of a classifier.
 
-    Sample :math:`x_i` measures all others by the metric of the prototype J(i) that wins it,
+    Sample :math:`x_i` measures its squared distances to all others with the relevance matrix of its winner, prototype
+    J(i),
 
     .. math:: D_{ij} = (x_i - x_j)^\top \Lambda^{J(i)} (x_i - x_j).
 
-    Samples that the classifier takes for the same lie near each other, whatever they differ in besides. Across the
-    fields of prototypes with different metrics D is not symmetric, and only small distances mean anything.
+    Samples that are alike to the classifier are close to each other, even if they differ in irrelevant features. D is
+    not symmetric between the receptive fields of prototypes with different metrics, and there only small distances are
+    meaningful.
 
     Parameters
     ----------
     model : object
-        A fitted LVQ classifier with relevances or matrices of any kind (`LGMLVQ`, `GMLVQ`, `LLiRaMLVQ`, `LGRLVQ`,
-        `GRLVQ`), or without (`GLVQ`); a fitted `LMNN` or `LFDA`; a pipeline that ends in one of them, after whose
-        other steps distances are measured; or whatever else `protolearn.as_metric` takes.
+        Fitted LVQ classifier with relevances or matrices of any kind (`LGMLVQ`, `GMLVQ`, `LLiRaMLVQ`, `LGRLVQ`,
+        `GRLVQ`), or without (`GLVQ`); a fitted `LMNN` or `LFDA`; a pipeline that ends in one of them, where distances
+        are measured after the preceding steps; or anything else that `protolearn.as_metric` accepts.
     X : array-like of shape (n, n_features)
         Samples, without missing values.
     Z : array-like of shape (m, n_features), optional
-        Samples to compare with; by default those of ``X`` with each other.
+        Samples to compare with; by default the samples of ``X`` are compared with each other.
     squared : bool, default=False
-        Return D itself, which is a squared distance, instead of its root. Most embeddings want the root.
+        Whether to return D itself, which is a squared distance, instead of its square root. Most embeddings expect the
+        root.
     symmetrize : {"mean", "min", "max"} or None, default="mean"
-        How the squared distances of two samples by the metric of one and by that of the other become one number. None
-        keeps those by the metric of the row.
+        Rule that combines the squared distances of two samples by the metric of one and of the other. None keeps the
+        distance by the metric of the row.
 
     Returns
     -------
@@ -60,8 +63,8 @@ def discriminative_distances(
 
     See Also
     --------
-    local_projection : The samples as their winners see them.
-    DiscriminativeEmbedding : Views by these distances.
+    local_projection : Projection of samples by the matrices of their winners.
+    DiscriminativeEmbedding : Embeddings by these distances.
 
     References
     ----------
@@ -70,7 +73,7 @@ def discriminative_distances(
 
     Examples
     --------
-    Nearest neighbors by the learned distance are of the same class more often.
+    Nearest neighbors by the learned distance are more often of the same class.
 
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler
@@ -88,19 +91,20 @@ def discriminative_distances(
 
 
 def local_projection(model: Any, X: Any, centered: bool = False) -> Array:
-    """Project samples as their winners see them: ``Omega_J x`` with the matrix of the prototype J that wins x.
+    """Project each sample by the matrix of its winner: ``Omega_J x`` for the winning prototype J.
 
-    The coordinates of different prototypes share their origin but not their axes, so that samples of different fields
-    may fall on each other.
+    The coordinates of different prototypes have the same origin but not the same axes, so samples from different
+    receptive fields may overlap.
 
     Parameters
     ----------
     model : object
-        A fitted model, see `discriminative_distances`. With ``n_components=2`` the projection is a view.
+        Fitted model, see `discriminative_distances`. With ``n_components=2`` the projection is a two-dimensional view.
     X : array-like of shape (n, n_features)
         Samples, without missing values.
     centered : bool, default=False
-        Measure from the winner, ``Omega_J (x - w_J)``, so that every prototype lies in the origin.
+        Whether to center the projection on the winner, ``Omega_J (x - w_J)``, which places every prototype at the
+        origin.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def local_projection(model: Any, X: Any, centered: bool = False) -> Array:
 
     See Also
     --------
-    protolearn.lvq.LGMLVQ.local_transform : Samples as each prototype sees them.
+    protolearn.lvq.LGMLVQ.local_transform : Projections of samples by each prototype.
 
     References
     ----------
@@ -130,42 +134,43 @@ def local_projection(model: Any, X: Any, centered: bool = False) -> Array:
 
 @constrained(alpha=number(0, 1), width=positive | none)
 def class_aware_distances(X: Any, y: ArrayLike, *, alpha: float = 0.5, width: float | None = None) -> Floats:
-    r"""Dissimilarities that draw samples of a class together and push others apart, as in supervised Isomap.
+    r"""Compute dissimilarities that contract classes and separate them from each other, as in supervised Isomap.
 
     With Euclidean distances d and a width :math:`\beta`,
 
     .. math:: D_{ij} = \begin{cases} \sqrt{1 - \exp(-d_{ij}^2 / \beta)} & \text{if } y_i = y_j \\
                                       \sqrt{\exp(d_{ij}^2 / \beta)} - \alpha & \text{otherwise.} \end{cases}
 
-    Samples of a class are at most 1 apart, however far they are in the data, and others at least :math:`1 - \alpha`,
-    however near they are. Paths along these (`protolearn.dissimilarities.geodesic`) in `ClassicalMDS` make supervised
-    Isomap; all views take them as ``metric="precomputed"``.
+    Samples of the same class have a dissimilarity of at most 1, however distant they are in the data; samples of
+    different classes have one of at least :math:`1 - \alpha`, however close they are. `ClassicalMDS` of the shortest
+    paths along these dissimilarities (`protolearn.dissimilarities.geodesic`) is supervised Isomap; all embeddings
+    accept them with ``metric="precomputed"``.
 
     Parameters
     ----------
     X : array-like of shape (n, n_features)
         Samples.
     y : array-like of shape (n,)
-        Their classes.
+        Class labels of the samples.
     alpha : float, default=0.5
-        How much nearer than 1 samples of different classes may be, from 0 to 1.
+        Reduction of the dissimilarities between different classes, from 0 to 1; their minimum is :math:`1 - \alpha`.
     width : float, optional
-        Width of the kernel, in the unit of squared distances; the mean squared distance of all pairs by default, so
-        that units do not matter.
+        Squared length scale of the kernel. The default is the mean squared distance of all pairs, which makes the
+        dissimilarities independent of units.
 
     Returns
     -------
     D : ndarray of shape (n, n)
-        Dissimilarities.
+        Dissimilarities of all pairs.
 
     See Also
     --------
-    discriminative_distances : Distances that a classifier has learned, which new samples have, too.
+    discriminative_distances : Distances learned by a classifier, which are also defined for new samples.
 
     Notes
     -----
-    Classes lie apart in the view by construction: it shows how the samples of each lie to each other, and says nothing
-    about whether classes can be told apart.
+    Classes are separated in the view by construction. The view shows the arrangement of samples within each class and
+    says nothing about how well classes can be discriminated.
 
     References
     ----------

@@ -1,15 +1,15 @@
-"""Pictures of fitted maps, classifiers and views, drawn with matplotlib: lattices, prototypes, relevances, embeddings.
+"""Matplotlib plots of fitted maps, classifiers and embeddings: lattices, prototypes, relevances, views.
 
-Every function takes what it shows first, as a rule a fitted estimator, draws into ``ax`` or a new figure, and returns
-the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Color bars and legends stand to the
-right of a picture: give figures of your own the option ``layout="constrained"``, and they find room for them.
+The first argument of every function is the object to show, usually a fitted estimator. Functions draw into ``ax`` or a
+new figure and return the Axes; they do not show or save anything, nor change Matplotlib's settings. Color bars and
+legends are placed to the right of a plot; create your own figures with ``layout="constrained"`` to leave room for them.
 """
 
 try:
     import matplotlib  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "protolearn.plotting draws with matplotlib, which could not be imported; install it with: "
+        "protolearn.plotting needs matplotlib, which could not be imported; install it with: "
         "pip install protolearn[plot]"
     ) from error
 

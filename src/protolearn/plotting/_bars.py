@@ -1,4 +1,4 @@
-"""Bars and images of values that belong to features: what the pictures of relevances are drawn with."""
+"""Bars and images of values that belong to features, used by the plots of relevances."""
 
 from __future__ import annotations
 

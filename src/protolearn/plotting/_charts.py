@@ -1,4 +1,4 @@
-"""Pictures of charts: the local views of data as ellipses, in their places among the samples and glued to one view."""
+"""Plots of charts: local linear views as ellipses, among the samples or aligned to one view."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def plot_charts(
     cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show the charts of a view, each as an ellipse around the samples it has a share in.
+    """Show the charts of a view, each as an ellipse around the samples in which it has a share.
 
-    In the view, one sees how charts are glued: neighbors overlap, and ellipses that are much larger or thinner than
-    the others tell where the view is torn or folded. In the space of the data, charts are flat pieces, and one that
-    joins parts which do not belong together can be seen.
+    In the view, the plot shows how charts are aligned: adjacent charts overlap, and ellipses that are much larger or
+    thinner than the others indicate where the view is torn or folded. In data space, charts are flat pieces, and a
+    chart that connects unrelated parts of the data becomes visible.
 
     Parameters
     ----------
@@ -55,23 +55,24 @@ def plot_charts(
     X : array-like of shape (n, d)
         Samples.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for their colors; by default, charts have colors of
-        their own, and samples that of the chart with the largest share.
+        Class labels of the samples, or real-valued numbers, shown by color; by default charts have different colors,
+        and samples have the color of the chart with the largest share.
     space : {"view", "data"}, default="view"
-        Where to show the charts: in the view, or among the samples. Of data with more than three features, the first
-        three principal components are shown.
+        Space in which charts are shown: the view or the data. Data with more than three features are projected on their
+        first three principal components.
     size : float, default=1.5
-        Half-axes of the ellipses in standard deviations. Charts of three dimensions are shown by three ellipses, those
-        of one by a line.
+        Half-axes of the ellipses in standard deviations. Three-dimensional charts are shown by three ellipses,
+        one-dimensional charts by a line.
     cmap : str, optional
-        Name of a color map for the classes, the numbers or the charts.
+        Name of a Matplotlib colormap for the classes, the numbers or the charts.
     ax : Axes, optional
-        Where to draw, with three dimensions if the view or the data have as many; by default in a new figure.
+        Axes to draw into, three-dimensional if the view or the data are; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing. The title tells the isometry defect, which is 0 if all charts keep lengths in the view.
+        Axes with the plot. The title reports the isometry defect, which is 0 if all charts preserve lengths in the
+        view.
 
     References
     ----------
@@ -90,7 +91,7 @@ def plot_charts(
     parts = take_apart(charting)
     charting = fitted_model(charting)
     if not hasattr(charting, "charts_") or not hasattr(charting, "isometry_defect_"):
-        raise ValueError(f"This picture shows charts, and {type(charting).__name__} has none. Give a fitted Charting.")
+        raise ValueError(f"Cannot plot charts: {type(charting).__name__} has none. Give a fitted Charting.")
     X = parts.transform(X)
     samples = check_array(X, dtype=np.float64, input_name="X")
     shares = charting.charts_.shares(samples)
@@ -106,7 +107,7 @@ def plot_charts(
     if points.shape[1] not in (2, 3):
         raise ValueError(
             f"Charts are shown in two or three dimensions, but the {space} has {points.shape[1]}. "
-            "plot_embedding(charting, charting.labels_) shows positions on a line in a row for each chart."
+            "plot_embedding(charting, charting.labels_) shows one-dimensional positions in a row for each chart."
         )
     colors = Coloring.of(y, len(samples), cmap)
     own = class_colors(len(used), cmap)

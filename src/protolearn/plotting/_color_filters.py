@@ -1,4 +1,4 @@
-"""What a classifier of color textures has learned: color filters, prototypes and their powers, class by class."""
+"""Plots of classifiers of color textures: color filters, prototypes and their power spectra, for each class."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ __all__ = ["plot_color_filters"]
 
 @constrained(n_prototypes=integer(1))
 def plot_color_filters(model: Any, *, n_prototypes: int = 4, cmap: str = "magma", ax: Any = None) -> Array:
-    """Show the color filters of a classifier of textures, and its prototypes with their powers.
+    """Show the color filters of a texture classifier, and its prototypes with their power spectra.
 
-    Each class has a row: first its color filter in space (the real part, if filters are complex), in which
-    gray stands for no weight; then prototypes as
-    patches (not if filters were learned); then the powers of the same prototypes, frequency zero in the middle.
+    Each class has a row: first its color filter in the spatial domain (the real part of complex filters), where gray
+    means zero weight; then its prototypes as patches, unless filters were learned; then the power spectra of the same
+    prototypes, with frequency zero in the center.
 
     Parameters
     ----------
     model : CIALVQ
-        Fitted, or a Pipeline that ends in one, on patches of any number of channels: three are shown as colors, the
-        first ones of more, and only the first of fewer.
+        Fitted CIALVQ, or a Pipeline that ends in one. Of the channels of a patch, the first three are shown as colors;
+        with fewer than three channels, only the first is shown.
     n_prototypes : int, default=4
-        Most prototypes to show of each class.
+        Maximum number of prototypes to show for each class.
     cmap : str, default="magma"
-        Name of a color map for the powers.
+        Name of a Matplotlib colormap for the power spectra.
     ax : array of Axes, optional
-        Where to draw, of shape (n_classes, n_panels); by default in a new figure.
+        Axes to draw into, of shape (n_classes, n_panels); a new figure by default.
 
     Returns
     -------
     ndarray of Axes, of shape (n_classes, n_panels)
-        The drawings.
+        Axes with the plots.
 
     References
     ----------

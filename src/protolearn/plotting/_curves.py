@@ -1,4 +1,4 @@
-"""Curves: the course of training, and how far neighborhoods are broken."""
+"""Curves of training histories and of topology preservation."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["plot_history", "plot_topographic_function"]
 
 
 def plot_history(estimator: Any, ax: Axes | None = None) -> Axes:
-    """Show cost and range over the epochs of the fit (of the last patch, if there were several).
+    """Show cost and neighborhood range over the epochs of the fit (of the last patch, if there were several).
 
-    The cost belongs to the axis on the left, the range to a second axis on the right; both are logarithmic unless a
-    value is zero or negative. A map without a range, such as KMeans, has the cost only.
+    The left axis shows the cost and the right axis the range. Both are logarithmic unless a value is zero or negative.
+    For a map without a range, such as KMeans, only the cost is shown.
 
     Parameters
     ----------
     estimator : fitted map
-        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one.
+        Fitted map such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing, with the axis of the cost.
+        Axes with the plot: those of the cost.
 
     Examples
     --------
@@ -59,19 +59,19 @@ def plot_history(estimator: Any, ax: Axes | None = None) -> Axes:
 
 
 def plot_topographic_function(som: Any, ax: Axes | None = None) -> Axes:
-    """Show how far neighborhoods are broken, in both directions; see `protolearn.metrics.topographic_function`.
+    """Show violations of neighborhood preservation in both directions, by `protolearn.metrics.topographic_function`.
 
     Parameters
     ----------
     som : fitted map
         Fitted map with a lattice, such as SOM, a PrototypeClassifier of one, or a Pipeline that ends in one.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Pictures of divergences of three numbers: isolines over the simplex of densities, and a surface in space."""
+"""Plots of divergences in three dimensions: isolines over the simplex of densities, and an isosurface in space."""
 
 from __future__ import annotations
 
@@ -52,39 +52,39 @@ def plot_divergence_simplex(
     cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how a divergence from a reference grows over all densities of three values: isolines on a triangle.
+    """Show the isolines of a divergence from a reference over all densities of three values, on a triangle.
 
-    A corner of the triangle is the density that has only one of the values.
+    A vertex of the triangle is the density concentrated on one of the values.
 
     Parameters
     ----------
     divergence : str or Divergence
         Name or instance of a divergence, as in `protolearn.embedding.divergences`.
     reference : array-like of shape (3,), default=(1/3, 1/3, 1/3)
-        A density, with positive entries.
+        Reference density, with positive entries.
     levels : int or array-like, default=8
-        Values of the isolines; or their number, with values between which there are equal areas.
+        Values of the isolines, or their number; in the latter case the values divide the triangle into equal areas.
     direction : {"p", "q"}, default="p"
-        Which argument varies: show ``D(p || reference)``, or ``D(reference || q)``.
+        Argument that varies: ``"p"`` shows ``D(p || reference)``, ``"q"`` shows ``D(reference || q)``.
     cmap : str, default="viridis"
-        Name of a color map for the isolines, the lowest of which are light.
+        Name of a Matplotlib colormap for the isolines; low values are light.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
-    plot_divergence_octant : A surface over all positive numbers.
+    plot_divergence_octant : An isosurface over all positive numbers.
 
     Notes
     -----
-    Isolines are looked for on straight ways from the reference outwards, along each of which the divergence must grow.
-    This is so for every Bregman and Csiszár divergence, for those that grow with one, such as Rényi's, and for gamma
-    divergences as far as tried.
+    Isolines are searched along rays from the reference, along each of which the divergence must increase. This holds
+    for every Bregman and Csiszár divergence, for increasing functions of these, such as Rényi's, and, as far as tested,
+    for gamma divergences.
 
     Examples
     --------
@@ -112,26 +112,26 @@ def plot_divergence_simplex(
 def plot_divergence_octant(
     divergence: Any, reference: ArrayLike = CENTER, level: float = 0.1, *, ax: Axes | None = None
 ) -> Axes:
-    """Show where a divergence from a reference has one value: a surface over three positive numbers up to 1.
+    """Show an isosurface of a divergence from a reference, over three positive numbers up to 1.
 
-    The cut of the surface with the plane of densities, ``p_1 + p_2 + p_3 = 1``, is drawn as a line. The surface ends at
-    the sides of the cube.
+    The intersection of the surface with the plane of densities, ``p_1 + p_2 + p_3 = 1``, is drawn as a line. The
+    surface is clipped to the unit cube.
 
     Parameters
     ----------
     divergence : str or Divergence
         Name or instance of a divergence, as in `protolearn.embedding.divergences`.
     reference : array-like of shape (3,), default=(1/3, 1/3, 1/3)
-        Positive numbers, up to 1; they need not sum to one.
+        Reference with positive entries up to 1, which need not sum to one.
     level : float, default=0.1
-        The value of ``D(p || reference)`` on the surface.
+        Value of ``D(p || reference)`` on the surface.
     ax : Axes, optional
-        Where to draw, with three dimensions; by default in a new figure.
+        Three-dimensional Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
@@ -169,7 +169,7 @@ def _check_levels(levels: Any, value: Callable[[Floats], Floats]) -> Floats:
         return np.quantile(value(_simplex_lattice()), np.arange(1, levels + 1) / (levels + 1), method="lower")
     heights = np.unique(np.asarray(levels, dtype=np.float64))
     if not len(heights) or not (np.isfinite(heights) & (heights > 0)).all():
-        raise ValueError(f"levels={levels!r} must be positive numbers, or how many there are to be.")
+        raise ValueError(f"levels={levels!r} must be positive numbers, or the number of levels.")
     return heights
 
 

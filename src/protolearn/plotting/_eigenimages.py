@@ -1,4 +1,4 @@
-"""Pictures of prototypes of images: the codebook, the directions in which images vary, and mistakes of classifiers."""
+"""Plots of prototypes that are images: the codebook, the directions of variation, and misclassified images."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def plot_codebook(
         Fitted model of images, such as NeuralGas, SOM or NGPCA, a PrototypeClassifier of one, GLVQ, or a Pipeline that
         ends in one of them.
     shape : tuple (height, width), default=(28, 28)
-        Pixels of an image.
+        Height and width of an image in pixels.
     labels : array-like of shape (k,), optional
-        Class of each prototype; by default those the prototypes have learned, if any. A SOM is shown in the order of
-        its lattice, unless labels are given.
+        Class label of each prototype; by default the labels that the prototypes have learned, if any. A SOM is shown in
+        the order of its lattice, unless labels are given.
     cmap : str, default="gray"
-        Name of a color map.
+        Name of a Matplotlib colormap.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -86,31 +86,31 @@ def plot_eigenimages(
     cmap: str = "gray",
     ax: Any = None,
 ) -> Array:
-    """Show a prototype of images and the directions in which its images vary, most first.
+    """Show a prototype of images and its principal directions, in order of decreasing variance.
 
-    A direction is an image too: white where pixels get brighter along it, black where they get darker, gray where they
-    do not change. Above each is the variance along it.
+    A direction is shown as an image as well: white where pixels become brighter along it, black where they become
+    darker, and gray where they do not change. The variance along each direction is shown above it.
 
     Parameters
     ----------
     model : fitted map
-        Fitted model of images, with prototypes that have a shape, such as NGPCA, a PrototypeClassifier of one, or a
-        Pipeline that ends in one of them.
+        Fitted model of images whose prototypes have a shape, such as NGPCA, a PrototypeClassifier of one, or a Pipeline
+        that ends in one of them.
     prototype : int, default=0
-        Number of the prototype, in a classifier with a map for each class among all of them.
+        Index of the prototype; in a classifier with a map for each class, among the prototypes of all maps.
     shape : tuple (height, width), default=(28, 28)
-        Pixels of an image.
+        Height and width of an image in pixels.
     n_components : int, default=10
-        Most directions to show.
+        Maximum number of directions to show.
     cmap : str, default="gray"
-        Name of a color map.
+        Name of a Matplotlib colormap.
     ax : array of Axes, optional
-        Where to draw, one for the prototype and for each direction; by default in a new figure.
+        Axes to draw into, one for the prototype and one for each direction; a new figure by default.
 
     Returns
     -------
     ndarray of Axes, of shape (1 + n_directions,)
-        The drawings.
+        Axes with the plots.
 
     See Also
     --------
@@ -150,33 +150,33 @@ def plot_variation(
     cmap: str = "gray",
     ax: Any = None,
 ) -> Array:
-    """Show how the images of a prototype vary along one of its directions, in steps of half a standard deviation.
+    """Show how images vary along one direction of a prototype, in steps of half a standard deviation.
 
-    The prototype itself is framed, and the direction stands at the right: white where pixels get brighter along it,
-    black where they get darker.
+    The prototype itself is framed. The direction is shown at the right: white where pixels become brighter along it,
+    black where they become darker.
 
     Parameters
     ----------
     model : fitted map
-        Fitted model of images, with prototypes that have a shape, such as NGPCA, a PrototypeClassifier of one, or a
-        Pipeline that ends in one of them.
+        Fitted model of images whose prototypes have a shape, such as NGPCA, a PrototypeClassifier of one, or a Pipeline
+        that ends in one of them.
     prototype : int, default=0
-        Number of the prototype, in a classifier with a map for each class among all of them.
+        Index of the prototype; in a classifier with a map for each class, among the prototypes of all maps.
     shape : tuple (height, width), default=(28, 28)
-        Pixels of an image.
+        Height and width of an image in pixels.
     component : int, default=0
-        Number of the direction.
+        Index of the direction.
     steps : sequence of int, default=range(-4, 5)
-        Which steps to show, 0 for the prototype.
+        Steps to show, in units of half a standard deviation; 0 is the prototype.
     cmap : str, default="gray"
-        Name of a color map.
+        Name of a Matplotlib colormap.
     ax : array of Axes, optional
-        Where to draw, one for each step and one for the direction; by default in a new figure.
+        Axes to draw into, one for each step and one for the direction; a new figure by default.
 
     Returns
     -------
     ndarray of Axes, of shape (n_steps + 1,)
-        The drawings.
+        Axes with the plots.
 
     See Also
     --------
@@ -213,27 +213,27 @@ def plot_variation(
 def plot_misclassified(
     model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28, 28), *, cmap: str = "gray", ax: Any = None
 ) -> Array:
-    """Show the first misclassified image of each class, and below it the prototype that it was taken for.
+    """Show the first misclassified image of each class, and below it the prototype that won it.
 
     Parameters
     ----------
     model : fitted PrototypeClassifier
         Fitted model of images, or a Pipeline that ends in one.
     X : array-like of shape (n, d)
-        Images.
+        Images to classify.
     y : array-like of shape (n,)
-        Their classes.
+        Class labels of the samples.
     shape : tuple (height, width), default=(28, 28)
-        Pixels of an image.
+        Height and width of an image in pixels.
     cmap : str, default="gray"
-        Name of a color map.
+        Name of a Matplotlib colormap.
     ax : array of Axes, optional
-        Where to draw, of shape (2, n), for n classes with mistakes; by default in a new figure.
+        Axes to draw into, of shape (2, n) for n classes with errors; a new figure by default.
 
     Returns
     -------
     ndarray of Axes, of shape (2, n)
-        The drawings, with the true classes above and the assigned ones below.
+        Axes with the plots, titled by the true classes above and the assigned classes below.
 
     References
     ----------
@@ -253,8 +253,8 @@ def plot_misclassified(
     classifier = fitted_model(model)
     if not isinstance(classifier, PrototypeClassifier):
         raise ValueError(
-            f"This picture shows which prototypes mistakes were taken for, by a PrototypeClassifier, and "
-            f"{type(classifier).__name__} is none."
+            f"Cannot plot the prototypes that win misclassified images: {type(classifier).__name__} is not a "
+            "PrototypeClassifier."
         )
     samples = check_array(X, dtype=np.float64, input_name="X")
     truth: Array = np.asarray(check_labels(y, len(samples)))
@@ -262,7 +262,7 @@ def plot_misclassified(
     found = classifier.prototype_labels_[nearest]
     wrong = np.flatnonzero(found != truth)
     if not len(wrong):
-        raise ValueError("The model classifies all samples of X rightly, so there is no mistake to show.")
+        raise ValueError("The model classifies all samples of X correctly, so there is no error to show.")
     _, first = np.unique(truth[wrong], return_index=True)
     shown = wrong[first]
     prototypes = _pixels(model)[nearest[shown]]

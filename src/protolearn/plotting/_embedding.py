@@ -1,4 +1,4 @@
-"""Pictures of views of data: positions with class names or images, and how well neighborhoods are kept."""
+"""Plots of embeddings: positions with class names or images, and neighborhood preservation."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def plot_embedding(
     cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show a view of data: a point for each sample, in the color of its class or value.
+    """Show an embedding (view): a point for each sample, in the color of its class or value.
 
-    Class names stand at the centers of the classes, above those that they would hide or, where there is no room, near
-    them with a line to the center; and never one over another. With many samples, points are small and transparent.
-    They are drawn in random order, so that no class hides another. Samples without a position (NaN) are left out, and
-    the title tells how many there are.
+    Class names are written at the centers of the classes, above a class that they would hide or, where there is no
+    room, nearby with a line to the center; names never overlap. With many samples, points are small and transparent.
+    They are drawn in random order, so that no class hides another. Samples without a position (NaN) are omitted, and
+    the title reports their number.
 
     Parameters
     ----------
@@ -80,25 +80,25 @@ def plot_embedding(
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE, or a Pipeline that
         ends in one.
     y : array-like of shape (n,), optional
-        Classes of the samples; or numbers that are not whole, shown by a color bar.
+        Class labels of the samples, or real-valued numbers, which are explained by a color bar.
     labels : {"centers", "legend"} or None, default="centers"
-        Where to write the names of the classes. The center of a class is the median of its positions.
+        Place of the class names. The center of a class is the median of its positions.
     sizes : float or array-like of shape (n,), optional
-        Areas of the points, in square points (1/72 inch); by default the smaller, the more there are.
+        Areas of the points, in square points (1/72 inch); by default they decrease with the number of points.
     cmap : str, optional
-        Name of a color map for the classes, or for the numbers; of the latter ``"viridis"`` by default.
+        Name of a Matplotlib colormap for the classes or the numbers; ``"viridis"`` by default for numbers.
     ax : Axes, optional
-        Where to draw, with three dimensions if the positions have three; by default in a new figure.
+        Axes to draw into, three-dimensional for three-dimensional positions; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing. Positions on a line are drawn in a row for each class, scattered up and down a little.
+        Axes with the plot. One-dimensional positions are drawn in a row for each class, with vertical jitter.
 
     See Also
     --------
     plot_images : Small images at their positions.
-    plot_view : What a classifier with a matrix sees.
+    plot_view : Samples in the learned metric of a classifier.
 
     Examples
     --------
@@ -143,32 +143,32 @@ def plot_images(
     cmap: str = "gray",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show a view of images: small copies of some of them at their positions, none over another.
+    """Show an embedding of images: small copies of some of them at their positions, without overlap.
 
-    Images are chosen one after the other, each as far away as possible from those before, until there is no room for
-    another. All samples are drawn as points behind them.
+    Images are selected one by one, each as far as possible from those selected before, until there is no room left. All
+    samples are drawn as points in the background.
 
     Parameters
     ----------
     Y : array-like of shape (n, 2), or fitted estimator
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4)
-        The image of each sample, in gray or in color as matplotlib shows it.
+        Image of each sample, in gray or in color, in any form that Matplotlib can show.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for the colors of frames and points.
+        Class labels of the samples, or real-valued numbers, for the colors of frames and points.
     n_images : int, default=200
-        Most images to show.
+        Maximum number of images to show.
     zoom : float, default=1.0
-        Size of the images, relative to the usual one. Of smaller images, more have room.
+        Size of the images, relative to the default. More images fit if they are smaller.
     cmap : str, default="gray"
-        Name of a color map for gray images, all of which share its scale.
+        Name of a Matplotlib colormap for gray images, which share one color scale.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -203,28 +203,28 @@ def plot_coranking(
     cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how ranks of neighbors change from the data to a view.
+    """Show the co-ranking matrix: how ranks of neighbors change from the data to a view.
 
-    A perfect view has all pairs on the diagonal. Below it are intrusions, neighbors in the view that are farther apart
-    in the data, and above it extrusions. Pairs of ranks that do not occur are gray.
+    In a perfect view all pairs lie on the diagonal. Intrusions, neighbors in the view that are farther apart in the
+    data, lie below the diagonal, and extrusions above it. Pairs of ranks that do not occur are gray.
 
     Parameters
     ----------
     Q : array-like of shape (n - 1, n - 1)
         Co-ranking matrix: number of pairs with each rank in the data (row) and in the view (column).
     max_rank : int, optional
-        Largest rank to show; by default all.
+        Largest rank to show; all ranks by default.
     n_neighbors : int, optional
-        Size K of a neighborhood, whose borders are drawn as lines.
+        Size K of a neighborhood, whose limits are drawn as lines.
     cmap : str, default="viridis"
-        Name of a color map.
+        Name of a Matplotlib colormap.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing. In a large matrix, colors are means over blocks of ranks.
+        Axes with the plot. Of a large matrix, means over blocks of ranks are shown.
 
     References
     ----------
@@ -242,8 +242,8 @@ def plot_coranking(
     counts = check_array(Q, dtype="numeric", ensure_min_samples=1, input_name="Q")
     if counts.shape[0] != counts.shape[1] or counts.min() < 0 or not counts.any():
         raise ValueError(
-            f"Q of shape {counts.shape} is no co-ranking matrix: that is square, and its entries are numbers of pairs. "
-            "protolearn.metrics.coranking_matrix makes one."
+            f"Q of shape {counts.shape} is not a co-ranking matrix, which is square with numbers of pairs as entries; "
+            "compute one by protolearn.metrics.coranking_matrix."
         )
     n_ranks = len(counts)
     if max_rank is not None:
@@ -286,23 +286,23 @@ def plot_quality(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how well views keep neighborhoods of any size: a curve over the number K of neighbors for each view.
+    """Show how well views preserve neighborhoods: a curve over the number K of neighbors for each view.
 
     Parameters
     ----------
     qualities : result of `protolearn.metrics.view_quality`, list of these, or dict of either
-        The quality of a view, or of several runs of a method, shown by their mean and, shaded, their standard
-        deviation. The keys of a dict are the names of views in the legend.
+        Quality of a view, or of several runs of a method, shown by their mean with the standard deviation as a shaded
+        band. The keys of a dict are the names of views in the legend.
     measure : str, default="r_nx"
-        What to show: ``"q_nx"``, ``"r_nx"``, ``"b_nx"``, ``"lcmc"``, ``"trustworthiness"`` or ``"continuity"``.
+        Quality measure: ``"q_nx"``, ``"r_nx"``, ``"b_nx"``, ``"lcmc"``, ``"trustworthiness"`` or ``"continuity"``.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing. The legend tells the area under the curve of ``r_nx`` (AUC) of each view. The gray line is what a
-        random view would have on average.
+        Axes with the plot. The legend reports the area under the curve of ``r_nx`` (AUC) of each view. The gray line is
+        the expectation for a random view.
 
     References
     ----------
@@ -358,13 +358,13 @@ def axes_in_space(ax: Axes | None) -> Any:
     if ax is None:
         return plt.figure(figsize=(6.4, 5.6), layout="constrained").add_subplot(projection="3d")
     if ax.name != "3d":
-        raise ValueError('This picture has three dimensions; make its Axes with add_subplot(projection="3d").')
+        raise ValueError('This plot is three-dimensional; create its Axes with add_subplot(projection="3d").')
     return ax
 
 
 @dataclass(frozen=True)
 class Coloring:
-    """The color of each sample, and what tells what colors mean: names of classes, or a scale of values."""
+    """Colors of samples with their meaning: names of classes, or a scale of values."""
 
     rgb: Floats
     codes: Indices
@@ -381,7 +381,7 @@ class Coloring:
             return cls(class_colors(1)[codes], codes, classes)
         if values.dtype.kind == "f" and not (values == np.round(values)).all():
             if not np.isfinite(values).all():
-                raise ValueError("y contains NaN or infinity; leave out such samples, or give classes.")
+                raise ValueError("y contains NaN or infinity; drop these samples, or give classes.")
             scale = ScalarMappable(Normalize(values.min(), values.max()), cmap or "viridis")
             return cls(scale.to_rgba(values)[:, :3], codes, classes, scale, str(getattr(y, "name", None) or "y"))
         classes, codes = np.unique(values, return_inverse=True)
@@ -396,7 +396,7 @@ class Coloring:
         return list(map(str, self.classes))
 
     def explain(self, ax: Axes) -> None:
-        """Draw a color bar or a legend, if colors mean anything."""
+        """Draw a color bar or a legend, if colors have a meaning."""
         if self.scale is not None:
             add_color_bar(ax, self.scale, self.label)
         elif len(self.classes):
@@ -409,14 +409,14 @@ def view_positions(Y: Any, unplaced: bool = False) -> Floats:
         model = fitted_model(Y)
         if not hasattr(model, "embedding_"):
             raise ValueError(
-                f"This picture shows a view, and {type(model).__name__} has no embedding_. Give positions of the "
-                "samples, such as the result of its transform."
+                f"Cannot plot a view: {type(model).__name__} has no embedding_. Give the positions of the samples, "
+                "such as the result of its transform."
             )
         Y = model.embedding_
     finite: Any = "allow-nan" if unplaced else True
     points = check_array(Y, dtype=np.float64, input_name="Y", ensure_all_finite=finite)
     if points.shape[1] > 3:
-        raise ValueError(f"Y has {points.shape[1]} columns; a view has up to three.")
+        raise ValueError(f"Y has {points.shape[1]} columns; a view has at most three.")
     return points
 
 
@@ -424,7 +424,7 @@ def placed_samples(Y: Any, n_columns: int | None = None) -> tuple[Floats, Bools]
     """Return the positions of all samples that have one, and which these are (n,)."""
     points = view_positions(Y, unplaced=True)
     if n_columns is not None and points.shape[1] != n_columns:
-        raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
+        raise ValueError(f"Images are shown in two dimensions, but the positions have {points.shape[1]}.")
     known = np.asarray(np.isfinite(points).all(axis=1))
     if not known.any():
         raise ValueError("No sample has a position: all of them are NaN.")
@@ -432,7 +432,7 @@ def placed_samples(Y: Any, n_columns: int | None = None) -> tuple[Floats, Bools]
 
 
 def tell_unplaced(ax: Axes, known: Bools) -> None:
-    """Say above a picture how many samples are not in it."""
+    """Report in the title how many samples are not shown."""
     n_unplaced = int((~known).sum())
     entitle(ax, f"without {n_unplaced:,} of {len(known):,} samples, which have no position" if n_unplaced else "")
 
@@ -561,8 +561,8 @@ def check_images(images: ArrayLike, n_samples: int) -> Array:
     known = pixels.ndim == 3 or (pixels.ndim == 4 and pixels.shape[3] in (3, 4))
     if not known or len(pixels) != n_samples:
         raise ValueError(
-            f"images.shape == {pixels.shape}, expected ({n_samples}, height, width), with 3 or 4 colors as a last "
-            "axis if there are any: one image for each position. Give rows of pixels their shape by reshape."
+            f"images.shape == {pixels.shape}, expected ({n_samples}, height, width), with 3 or 4 color channels as the "
+            "last axis if there are any: one image for each position. Use reshape if images are rows of pixels."
         )
     return pixels
 
@@ -602,7 +602,7 @@ def _runs_by_name(qualities: Any) -> dict[str, list[Any]]:
         for one in several:
             if not isinstance(one, ViewQuality):
                 raise ValueError(
-                    f"This picture shows results of view_quality, but got a {type(one).__name__}. Give "
+                    f"plot_quality expects results of view_quality, but got a {type(one).__name__}. Give "
                     "view_quality(X, Y) for each view Y of the data X."
                 )
         if len({len(one.k) for one in several}) > 1:

@@ -1,4 +1,4 @@
-"""Pictures of prototypes among the samples, in the plane of two features."""
+"""Plots of prototypes among the samples, in the plane of two features."""
 
 from __future__ import annotations
 
@@ -55,30 +55,30 @@ def plot_prototypes(
     Parameters
     ----------
     estimator : fitted map or LVQ classifier
-        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, GLVQ, or a Pipeline that ends in one of them,
-        whose prototypes are shown in the features and units of its samples.
+        Fitted model such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, GLVQ, or a Pipeline that ends in
+        one of them. Of a pipeline, prototypes are shown in the features and units of its input.
     X : array-like of shape (n, d), optional
-        Samples to draw behind the prototypes.
+        Samples to draw in the background.
     y : array-like of shape (n,), optional
-        Their classes, shown by color. Prototypes that have learned the same classes are colored too.
+        Class labels of the samples, shown by color. Prototypes that have learned the same classes are colored as well.
     features : two of int or str, default=(0, 1)
-        Numbers or names of the features across and up.
+        Indices or names of the features on the horizontal and the vertical axis.
     voronoi : bool, default=True
-        Draw the receptive fields, in the color of the prototype's class if it has one. They are drawn for data of two
-        features only: in more dimensions, a receptive field is not a region of the plane. Nor are they drawn for LVQ
-        classifiers with another distance than the Euclidean; `plot_decision_regions` shows the classes of any. Behind
-        a pipeline they are drawn if its steps only scale and shift.
+        Whether to draw the receptive fields, in the color of the prototype's class if it has one. They are drawn only
+        for data with two features, because in more dimensions a receptive field is not a region of the plane. They are
+        not drawn for LVQ classifiers with a distance other than the Euclidean; `plot_decision_regions` shows the
+        classes of any classifier. For a pipeline, they are drawn if its steps only scale and shift.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     cmap : str, optional
-        Name of a color map for the classes.
+        Name of a Matplotlib colormap for the classes.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -125,25 +125,27 @@ def plot_graph(
 ) -> Axes:
     """Show the topology representing network: which prototypes are neighbors in the data.
 
-    An edge joins the two prototypes nearest to a sample. The more samples lie between two prototypes, the wider it is.
+    An edge connects two prototypes if they are the two nearest to some sample; its width increases with the number of
+    such samples.
 
     Parameters
     ----------
     estimator : fitted map
-        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of them.
+        Fitted map such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of
+        them.
     X : array-like of shape (n, d), optional
-        Samples to draw behind the graph.
+        Samples to draw in the background.
     features : two of int or str, default=(0, 1)
-        Numbers or names of the features across and up.
+        Indices or names of the features on the horizontal and the vertical axis.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     References
     ----------
@@ -179,7 +181,7 @@ def plot_graph(
 
 
 def _is_euclidean(estimator: Any) -> bool:
-    """Say whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
+    """Return whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
     estimator = fitted_model(estimator)
     if str(getattr(estimator, "metric", "euclidean")) != "euclidean" or hasattr(estimator, "relevance_matrix_"):
         return False
@@ -201,7 +203,7 @@ def _scale(estimator: Any, columns: NDArray[np.intp]) -> Floats | None:
 def two_features(table: PrototypeTable, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
     columns, names = select_features(table, features)
     if len(columns) != 2 or columns[0] == columns[1]:
-        raise ValueError(f"features={features!r} must be two different features, one across and one up.")
+        raise ValueError(f"features={features!r} must be two different features, one for each axis.")
     return columns, names
 
 

@@ -1,4 +1,4 @@
-"""What the pictures read from estimators and pipelines: the map, its lattice, features by name, winners and classes."""
+"""Input of the plots, read from estimators and pipelines: maps, lattices, features by name, winners and classes."""
 
 from __future__ import annotations
 
@@ -64,29 +64,29 @@ def with_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def value_of(estimator: Any, attribute: str, what: str) -> Any:
-    """Return a fitted attribute, or say what the map lacks."""
+    """Return a fitted attribute, or raise an error that says what the model lacks."""
     model = fitted_map(estimator)
     if attribute == "prototypes_" and is_relational(model):
         raise ValueError(
-            f"This picture shows {what} as vectors, and {type(model).__name__} knows only their dissimilarities. "
-            "plot_prototype_view shows any prototypes, and plot_examples the samples nearest to them."
+            f"Cannot plot {what} as vectors: {type(model).__name__} represents them by dissimilarities. Use "
+            "plot_prototype_view for any prototypes, or plot_examples for the samples nearest to them."
         )
     if not hasattr(model, attribute):
         raise ValueError(
-            f"This picture shows {what}, and {type(model).__name__} has no {attribute}. "
-            "Give a fitted map of protolearn, such as NeuralGas, or a pipeline that ends in one."
+            f"Cannot plot {what}: {type(model).__name__} has no {attribute}. Give a fitted map of protolearn, such as "
+            "NeuralGas, or a pipeline that ends in one."
         )
     return getattr(model, attribute)
 
 
 def lattice_of(estimator: Any) -> Lattice:
-    """Return the lattice of a fitted map, or say what can be drawn without one."""
+    """Return the lattice of a fitted map, or raise an error that names plots without a lattice."""
     model = fitted_map(estimator)
     if not hasattr(model, "lattice_"):
         raise ValueError(
-            f"This picture shows a lattice, and {type(model).__name__} has none (no attribute lattice_). "
-            "Give a fitted SOM; of maps without a lattice, plot_prototypes, plot_graph and plot_history can be drawn, "
-            "and plot_prototype_view of maps of dissimilarities."
+            f"Cannot plot a lattice: {type(model).__name__} has none (no attribute lattice_). Give a fitted SOM. For "
+            "maps without a lattice use plot_prototypes, plot_graph and plot_history, and plot_prototype_view for maps "
+            "of dissimilarities."
         )
     return model.lattice_
 
@@ -126,8 +126,8 @@ def slopes_in_units(estimator: Any, columns: Indices, n_columns: int) -> Floats:
     slopes = (np.array(ends) - origin).T
     if not np.allclose(origin + slopes @ probes[-1], there, rtol=1e-6, atol=1e-6 * np.abs(there).max()):
         raise ValueError(
-            "This picture shows shapes of prototypes, which keep their form only if the steps of the pipeline before "
-            "the map are affine, as scalers and PCA are. Give the last step alone, with samples as it takes them."
+            "Shapes of prototypes can be shown only if the steps of the pipeline before the map are affine, as scalers "
+            "and PCA are. Give the last step alone, with samples transformed by the other steps."
         )
     return slopes
 
@@ -146,7 +146,7 @@ def numbers_of(table: PrototypeTable, column: int) -> Floats | None:
 
 
 def check_numbers(table: PrototypeTable, column: int) -> Floats:
-    """Return a feature of prototypes as numbers, or say that it has none."""
+    """Return a feature of prototypes as numbers, or raise an error if it has categories."""
     numbers = numbers_of(table, column)
     if numbers is None:
         known = [str(name) for i, name in enumerate(table.feature_names) if numbers_of(table, i) is not None]
@@ -165,7 +165,7 @@ def select_features(table: PrototypeTable, features: Sequence[int | str] | None)
     for feature in columns:
         if not isinstance(feature, int | np.integer) or not -n_features <= feature < n_features:
             raise ValueError(
-                f"There is no feature {feature!r}; the map has {n_features}: give numbers from 0 to {n_features - 1}, "
+                f"There is no feature {feature!r}; the map has {n_features}: give indices from 0 to {n_features - 1}, "
                 f"or names from {names}."
             )
     if not columns:
@@ -199,7 +199,7 @@ def check_labels(y: ArrayLike | None, n_samples: int) -> Array | None:
     if len(labels) != n_samples:
         raise ValueError(
             f"y has {len(labels)} labels for {n_samples} samples; give one label for each sample of X, or of the fit "
-            "if there is no X."
+            "if X is not given."
         )
     return labels
 
@@ -213,8 +213,8 @@ def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> 
     classes = classes_of(estimator, labels)
     if classes is None:
         raise ValueError(
-            f"{type(fitted_model(estimator)).__name__} knows no classes: give the labels y of the samples, or a map "
-            "that was fitted with labels (label_weight > 0, or inside a PrototypeClassifier)."
+            f"{type(fitted_model(estimator)).__name__} has not learned classes: give the labels y of the samples, or a "
+            "map that was fitted with labels (label_weight > 0, or inside a PrototypeClassifier)."
         )
     if labels is None or found is None:
         counts = np.asarray(fitted_model(estimator).label_distribution_, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Pictures of classes in the plane: samples, prototypes, and the region of each class."""
+"""Plots of classes in the plane: samples, prototypes, and the region of each class."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ def plot_view(
     cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show samples and prototypes in the plane of the two directions that tell the classes apart best.
+    """Show samples and prototypes in the plane of the two most discriminative directions of a learned metric.
 
-    Lengths in the plane are lengths in the learned metric. If this metric has two dimensions (``n_components=2``), the
-    plane shows all that the classifier sees, and the region of each class is drawn: with straight borders if all
-    prototypes share the metric, with curved ones for `LLiRaMLVQ`. Otherwise the class of a sample depends on
-    directions that are not shown, and there are no regions.
+    Distances in the plane are distances in the learned metric. If this metric has rank two (``n_components=2``), the
+    plane shows everything that determines the decision, and the region of each class is drawn: with straight borders if
+    all prototypes share the metric, with curved ones for `LLiRaMLVQ`. Otherwise the class of a sample also depends on
+    directions that are not shown, and regions are not drawn.
 
     Parameters
     ----------
     model : fitted classifier
-        Fitted model with a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ, or a Pipeline that ends in one.
+        Fitted classifier with a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ, or a Pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,), optional
-        Their classes, shown by color.
+        Class labels of the samples, shown by color.
     matrix : int or str, optional
-        Only for LGMLVQ, whose matrices have no common view: the number of a matrix, or the class it belongs to.
+        Matrix to use, by its index or class; required for LGMLVQ, whose matrices have no common view.
     regions : bool, default=True
-        Draw the regions of the classes, where the model rejects a sample in white.
+        Whether to draw the regions of the classes. Regions where the model rejects samples are white.
     cmap : str, optional
-        Name of a color map for the classes.
+        Name of a Matplotlib colormap for the classes.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
@@ -125,37 +125,37 @@ def plot_decision_regions(
     cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show which class a classifier gives to each point in the plane of two features, or of a view of more features.
+    """Show the class that a classifier assigns to each point in the plane of two features, or of an embedding.
 
-    Prototypes are drawn too, if the model, or the last step of a pipeline whose steps can be inverted, has any.
+    Prototypes are drawn as well, if the model, or the last step of an invertible pipeline, has any.
 
     Parameters
     ----------
     model : fitted classifier
-        Any classifier on the features of X, such as GLVQ, LGMLVQ, a Pipeline, or one of scikit-learn.
+        Any classifier of the features of X, such as GLVQ, LGMLVQ, a Pipeline, or a scikit-learn classifier.
     X : array-like of shape (n_samples, n_features)
-        Samples, of two features unless there is a mapping.
+        Samples, with two features unless a mapping is given.
     y : array-like of shape (n_samples,), optional
-        Their classes, shown by color.
+        Class labels of the samples, shown by color.
     mapping : fitted estimator, optional
-        A mapping of the samples to the plane and back, such as Charting, MappedEmbedding or PCA: it has ``transform``
-        and ``inverse_transform``. A place in the view has the class of the sample that the mapping would place there.
-        To show a classifier that was fitted on positions in a view, give these as X, and no mapping.
+        Invertible mapping of the samples to the plane, such as Charting, MappedEmbedding or PCA, with the methods
+        ``transform`` and ``inverse_transform``. A point of the view has the class of the sample that maps to it. To
+        show a classifier that was fitted to positions in a view, give the positions as X and no mapping.
     feature_names : sequence of str, optional
-        Names of the two features, or of the coordinates of the view; by default the columns of X, if it has names.
+        Names of the two features, or of the coordinates of the view; by default the column names of X, if it has any.
     cmap : str, optional
-        Name of a color map for the classes.
+        Name of a Matplotlib colormap for the classes.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing. Where the model rejects a sample it is white.
+        Axes with the plot. Regions where the model rejects samples are white.
 
     See Also
     --------
-    plot_view : Regions of models with a matrix in their own view.
+    plot_view : Regions of models with a matrix in their learned view.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def plot_decision_regions(
     """
     check_is_fitted(model)
     if not is_classifier(model):
-        raise ValueError(f"{type(model).__name__} is no classifier; a PrototypeClassifier makes one of any map.")
+        raise ValueError(f"{type(model).__name__} is not a classifier; use a PrototypeClassifier for maps.")
     names, shown = list(map(str, getattr(X, "columns", ("feature 0", "feature 1")))), "X"
     if mapping is None:
         mapping = FunctionTransformer()  # leaves samples as they are
@@ -179,8 +179,8 @@ def plot_decision_regions(
     samples = _placed(mapping, X, check_array(X, dtype=np.float64, input_name="X"))
     if samples.shape[1] != 2:
         raise ValueError(
-            f"Regions are drawn in the plane of two features, but {shown} has {samples.shape[1]}. Fit the model on two "
-            "of them, give a mapping to a plane, or see plot_view for models with a matrix."
+            f"Regions are drawn in the plane of two features, but {shown} has {samples.shape[1]}. Fit the model to two "
+            "of them, give a mapping to the plane, or use plot_view for models with a matrix."
         )
     names = list(check_names(feature_names, names))
     points, labels = _prototypes(model)
@@ -194,7 +194,7 @@ def plot_decision_regions(
 
 
 def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
-    """Return the matrix (M, N) to look through, the most discriminative row first, and a title."""
+    """Return the matrix (M, N) that defines the view, the most discriminative row first, and a title."""
     local = hasattr(model, "omegas_")
     stack, labels = matrices_of(model, "omegas_" if local else "omega_", 2, "a view by a matrix")
     kind = type(model).__name__
@@ -271,8 +271,8 @@ def _check_mapping(mapping: Any) -> None:
     check_is_fitted(mapping)
     if not hasattr(mapping, "transform") or not hasattr(mapping, "inverse_transform"):
         raise ValueError(
-            f"{type(mapping).__name__} does not map both ways: a mapping needs transform and inverse_transform, as "
-            "Charting has. Of other views, show a classifier that was fitted on their positions, without a mapping."
+            f"{type(mapping).__name__} is not invertible: a mapping needs transform and inverse_transform, as Charting "
+            "has. For other views, fit a classifier to their positions, and show it without a mapping."
         )
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the lattice: U-matrix, hits, component planes and classes."""
+"""Plots of the lattice: U-matrix, hits, component planes and classes."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ __all__ = [
 
 
 def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None, cmap: str = "viridis") -> Axes:
-    """Show where neighbors on the lattice are far apart in the data: borders between clusters stand out.
+    """Show the U-matrix: distances between the prototypes of adjacent nodes, which are large at borders of clusters.
 
-    The color of a node is the mean distance of its prototype to the prototypes at the other ends of its edges.
+    The color of a node is the mean distance of its prototype to the prototypes of adjacent nodes.
 
     Parameters
     ----------
@@ -63,16 +63,16 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
         Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
         in one.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+        Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     cmap : str, default="viridis"
-        Name of a color map.
+        Name of a Matplotlib colormap.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     References
     ----------
@@ -100,7 +100,7 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
 def plot_hits(
     som: Any, X: Any = None, *, focus: int | None = None, ax: Axes | None = None, cmap: str = "viridis_r"
 ) -> Axes:
-    """Show how many samples each node of the lattice stands for; nodes without samples stay gray.
+    """Show the number of samples won by each node of the lattice; nodes without samples are gray.
 
     Parameters
     ----------
@@ -108,18 +108,19 @@ def plot_hits(
         Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
         in one.
     X : array-like of shape (n, d), optional
-        Samples to count, as the map's ``predict`` takes them; by default those of the fit, with their weights.
+        Samples to count, in the form that the map's ``predict`` accepts; by default the training samples, with their
+        weights.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+        Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
     cmap : str, default="viridis_r"
-        Name of a color map.
+        Name of a Matplotlib colormap.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -148,27 +149,27 @@ def plot_component_planes(
     ax: Any = None,
     cmap: str = "viridis",
 ) -> Array:
-    """Show each feature of the prototypes as a map of its own; alike maps tell of features that vary together.
+    """Show a component plane for each feature of the prototypes; similar planes indicate correlated features.
 
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of them:
-        features have the names and units of its samples, and a feature with categories shows the most likely one of
-        each node.
+        Fitted map with a lattice, such as SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of them.
+        Features have the names and units of the pipeline's input. For a categorical feature, the most likely category
+        of each node is shown.
     features : sequence of int or str, optional
-        Numbers or names of features; by default all.
+        Indices or names of features; all by default.
     feature_names : sequence of str, optional
         Names of the features; by default those that the map was fitted with.
     ax : array of Axes, optional
-        Where to draw, one for each feature; by default in a new figure.
+        Axes to draw into, one for each feature; a new figure by default.
     cmap : str, default="viridis"
-        Name of a color map for numbers. Every map has its own scale.
+        Name of a Matplotlib colormap for numbers. Each plane has its own color scale.
 
     Returns
     -------
     ndarray of Axes, of shape (n_features,)
-        The drawings, titled by the names of the features.
+        Axes with the plots, titled by the names of the features.
 
     Examples
     --------
@@ -203,10 +204,10 @@ def plot_class_map(
     cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show which classes lie where on the lattice.
+    """Show the distribution of classes on the lattice.
 
-    The pale color of a cell is the largest class of its node. The area of the disc in it is the number of samples, and
-    a node with samples of several classes has a pie. Nodes that know no class stay gray.
+    The pale color of a cell is the majority class of its node. The area of the disc in it is proportional to the number
+    of samples; a pie chart shows the shares of the classes in a node with several. Nodes without a class are gray.
 
     Parameters
     ----------
@@ -214,21 +215,21 @@ def plot_class_map(
         Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
         in one.
     X : array-like of shape (n, d), optional
-        Samples, as the map's ``predict`` takes them; by default those of the fit.
+        Samples, in the form that the map's ``predict`` accepts; by default the training samples.
     y : array-like of shape (n,), optional
-        Their classes; by default the labels the prototypes have learned, of a PrototypeClassifier or a map fitted with
-        labels.
+        Class labels of the samples; by default the labels that the prototypes of a PrototypeClassifier, or of a map
+        fitted with labels, have learned.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+        Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     cmap : str, optional
-        Name of a color map for the classes.
+        Name of a Matplotlib colormap for the classes.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------

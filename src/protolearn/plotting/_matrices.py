@@ -1,4 +1,4 @@
-"""What a classifier holds for each of its matrices, and which of them a picture shows."""
+"""Values that a classifier holds for each of its matrices, and the selection of one for a plot."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Flo
         model = fitted_model(model)
         if not hasattr(model, attribute):
             raise ValueError(
-                f"This picture shows {what}, and {type(model).__name__} has no {attribute}. Give a classifier that "
-                "learns a metric, such as GMLVQ, or a pipeline that ends in one."
+                f"Cannot plot {what}: {type(model).__name__} has no {attribute}. Give a classifier that learns a "
+                "metric, such as GMLVQ, or a pipeline that ends in one."
             )
         values = np.asarray(getattr(model, attribute))
     else:
@@ -35,7 +35,7 @@ def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Flo
         if values.ndim not in (n_axes, n_axes + 1) or not square:
             one = ", ".join(["n_features"] * n_axes)
             raise ValueError(
-                f"This picture shows {what}, and the array given has shape {values.shape}; expected ({one}"
+                f"Cannot plot {what}: the array given has shape {values.shape}; expected ({one}"
                 f"{',' if n_axes == 1 else ''}) for one, or (s, {one}) for several."
             )
     if values.ndim == n_axes:

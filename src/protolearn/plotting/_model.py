@@ -1,4 +1,4 @@
-"""The one picture of a fitted estimator that tells most about it without samples, and its small form for notebooks."""
+"""The most informative plot of a fitted estimator that does not need samples, and its thumbnail for notebooks."""
 
 from __future__ import annotations
 
@@ -37,28 +37,30 @@ SIZE, DPI, COLORS = (3.6, 2.5), 144, 64  # of a sketch: inches, dots an inch, an
 
 
 def plot_model(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Show a fitted estimator by the one picture that tells most about it, for which no samples are needed.
+    """Show the most informative plot of a fitted estimator that does not need samples.
 
-    Of a view it is the positions, 5,000 of them at most; of a map with a lattice the classes, if it knows any, or the
-    U-matrix; of a classifier with relevances the ten most relevant features. Any other map shows its prototypes with
-    their graph, and any other classifier its prototypes by class: in the plane of two features or, if there are more,
-    in the one that keeps most of their distances (classical scaling). Of the rest it is the cost of each iteration.
+    - For an embedding: the positions, at most 5,000 of them.
+    - For a map with a lattice: the class map if it has learned classes, otherwise the U-matrix.
+    - For a classifier with relevances: the ten most relevant features.
+    - For any other map: its prototypes with their graph; for any other classifier: its prototypes by class. Both are
+      shown in the plane of two features or, if there are more, in the plane of classical scaling.
+    - For all other estimators: the cost over the iterations.
 
     Parameters
     ----------
     model : fitted estimator
-        A map, a classifier, a transformer or a view, or a Pipeline that ends in one.
+        Fitted map, classifier, transformer or embedding, or a Pipeline that ends in one.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
-    sketch : The same as a small image, which notebooks show.
+    sketch : The same as a thumbnail, which notebooks show.
 
     Examples
     --------
@@ -73,17 +75,17 @@ def plot_model(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def sketch(model: Any) -> str:
-    """Return the picture of `plot_model` as a small image for a page, which stands on white in any of them.
+    """Return the plot of `plot_model` as a thumbnail for HTML pages, on a white background.
 
     Parameters
     ----------
     model : fitted estimator
-        A map, a classifier, a transformer or a view.
+        Fitted map, classifier, transformer or embedding.
 
     Returns
     -------
     str
-        An ``img`` element that contains the image and says in words what it shows.
+        An ``img`` element that contains the image and a description as alternative text.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def sketch(model: Any) -> str:
 
 
 def _picture_of(model: Any) -> tuple[str, Callable[[Any, Axes | None], Axes]]:
-    """Return what a picture shows, and the function that draws it."""
+    """Return a description of the plot, and the function that draws it."""
     inner = fitted_map(model)
     model = fitted_model(model)
     if hasattr(model, "embedding_"):
@@ -127,7 +129,7 @@ def _picture_of(model: Any) -> tuple[str, Callable[[Any, Axes | None], Axes]]:
         return "Prototypes by class", _plot_by_class
     if hasattr(model, "cost_history_"):
         return "Cost of each iteration", _plot_costs
-    raise ValueError(f"There is no picture of {type(model).__name__} that needs no samples; see protolearn.plotting.")
+    raise ValueError(f"{type(model).__name__} has no plot that works without samples; see protolearn.plotting.")
 
 
 def _plot_positions(model: Any, ax: Axes | None) -> Axes:
@@ -174,12 +176,10 @@ def _plot_costs(model: Any, ax: Axes | None) -> Axes:
 
 
 def _is_flat(model: Any) -> bool:
-    """Say whether there are two features, whose plane shows all."""
+    """Return whether there are two features, so that their plane shows everything."""
     return np.shape(getattr(fitted_map(model), "prototypes_", ()))[1:] == (2,)
 
 
 def _check_number(n_prototypes: int) -> None:
     if n_prototypes > MOST_PROTOTYPES:
-        raise ValueError(
-            f"{n_prototypes} prototypes are too many for this picture, which has room for {MOST_PROTOTYPES}."
-        )
+        raise ValueError(f"plot_model shows at most {MOST_PROTOTYPES} prototypes, but the model has {n_prototypes}.")

@@ -1,4 +1,4 @@
-"""Pictures of maps of dissimilarities: examples and curves on the nodes, a view of the prototypes, the spectrum."""
+"""Plots of maps of dissimilarities: examples and curves on the nodes, an embedding of the prototypes, the spectrum."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def plot_examples(
     focus: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show what the nodes of a lattice stand for: on each node, those of its objects that are nearest to its prototype.
+    """Show examples on the nodes of a lattice: on each node, those of its samples that are nearest to its prototype.
 
     Objects are written as text, or drawn by a function of yours. As in `plot_class_map`, the color of a node is its
-    largest class, and the disc in it has the number of samples for its area and the shares of the classes as slices.
-    Text that does not fit into the picture is left out; a larger figure, or another ``focus``, has room for more.
+    majority class, the area of its disc is proportional to the number of samples, and slices show the shares of the
+    classes. Text that does not fit is omitted; use a larger figure or another ``focus`` to show more.
 
     Parameters
     ----------
@@ -70,29 +70,30 @@ def plot_examples(
         Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, a PrototypeClassifier of one, or a Pipeline
         that ends in one.
     objects : sequence of n objects
-        What to show of each sample: the samples of the fit or, if it is given, those of X.
+        Object to show for each sample: for the training samples or, if given, the samples of X.
     X : array-like of shape (n, d), optional
-        Samples, as the map's ``transform`` takes them. By default those of the fit; maps of vectors need it.
+        Samples, in the form that the map's ``transform`` accepts; by default the training samples. Required for maps of
+        vectors.
     y : array-like of shape (n,), optional
-        Classes of the samples; by default the labels the prototypes have learned, if any.
+        Class labels of the samples; by default the labels that the prototypes have learned, if any.
     n_examples : int, default=1
-        Number of objects on a node, if it has as many; the nearest to the prototype comes first.
+        Maximum number of objects on a node, the nearest to the prototype first.
     draw : callable, optional
-        ``draw(ax, object)`` draws an object into the small Axes of its node, several objects of a node on top of each
-        other. By default an object is written as ``str(object)``.
+        Function ``draw(ax, object)`` that draws an object into the small Axes of its node, several objects of a node on
+        top of each other. By default an object is written as ``str(object)``.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+        Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
-    plot_profiles : All curves of a node, for objects that are curves.
+    plot_profiles : All curves of each node, for objects that are curves.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def plot_profiles(
 ) -> Axes:
     """Show in each node of a lattice the curves of its samples, and their mean as a thick line.
 
-    All nodes have the same scale, from the lowest to the highest value of all curves.
+    All nodes share one scale, from the minimum to the maximum of all curves.
 
     Parameters
     ----------
@@ -140,20 +141,21 @@ def plot_profiles(
         Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, a PrototypeClassifier of one, or a Pipeline
         that ends in one.
     curves : array-like of shape (n, t)
-        The curve of each sample: of the fit or, if it is given, of X.
+        Curve of each sample: of the training samples or, if given, of the samples of X.
     X : array-like of shape (n, d), optional
-        Samples, as the map's ``predict`` takes them; by default those of the fit.
+        Samples, in the form that the map's ``predict`` accepts; by default the training samples.
     y : array-like of shape (n,), optional
-        Classes of the samples, for the colors of the nodes; by default the labels the prototypes have learned, if any.
+        Class labels of the samples, for the colors of the nodes; by default the labels that the prototypes have
+        learned, if any.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+        Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -195,34 +197,34 @@ def plot_prototype_view(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show prototypes in a plane in which their distances are kept as well as possible (multidimensional scaling).
+    """Show prototypes in the plane by multidimensional scaling of their distances.
 
-    The area of a dot is the weight of the samples that the prototype stands for; a small dark dot stands for none. An
-    edge joins the two prototypes nearest to a sample, the wider the more samples there are. The title tells Kruskal's
-    stress-1 of the picture; see `protolearn.metrics.stress`.
+    The area of a dot is the total weight of the samples of the prototype; a small dark dot has none. An edge connects
+    two prototypes if they are the two nearest to some sample; its width increases with the number of such samples. The
+    title reports Kruskal's stress-1 of the plot; see `protolearn.metrics.stress`.
 
     Parameters
     ----------
     estimator : fitted map
-        Such as RelationalNeuralGas, MedianNeuralGas or NeuralGas, a PrototypeClassifier of one, or a Pipeline that ends
-        in one.
+        Fitted map such as RelationalNeuralGas, MedianNeuralGas or NeuralGas, a PrototypeClassifier of one, or a
+        Pipeline that ends in one.
     kind : {"metric", "nonmetric", "classical"}, default="metric"
-        Keep the distances themselves, or only their order. Classical scaling is faster, and keeps the distances less
-        well; it is where the others start.
+        Kind of multidimensional scaling: ``"metric"`` preserves distances, ``"nonmetric"`` only their order. Both are
+        initialized by ``"classical"`` scaling, which is faster but preserves distances less well.
     y : array-like of shape (n,), optional
-        Classes of the samples of the fit; by default the labels the prototypes have learned, if any.
+        Class labels of the training samples; by default the labels that the prototypes have learned, if any.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Notes
     -----
-    Prototypes of dissimilarities that are not Euclidean may have negative squared distances. These are shown as zero,
-    and the title tells how many there are.
+    Prototypes of non-Euclidean dissimilarities may have negative squared distances. These are shown as zero, and the
+    title reports their number.
 
     References
     ----------
@@ -261,25 +263,25 @@ def plot_prototype_view(
 
 
 def plot_spectrum(D: ArrayLike, squared: bool = False, *, ax: Axes | None = None) -> Axes:
-    """Show how far from Euclidean dissimilarities are: the eigenvalues of their Gram matrix, largest first.
+    """Show the eigenvalues of the Gram matrix of dissimilarities in decreasing order, a test of Euclidean structure.
 
-    Eigenvalues are divided by the mean dissimilarity. Negative ones have a color of their own; Euclidean distances
-    have none. The title tells the signature, the numbers of positive, negative and zero eigenvalues, and the share of
-    the negative ones in the sum of all sizes.
+    Eigenvalues are divided by the mean dissimilarity. Negative eigenvalues, which Euclidean distances do not have, are
+    shown in a different color. The title reports the signature, that is, the numbers of positive, negative and zero
+    eigenvalues, and the share of the negative ones in the sum of absolute values.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances; they may be negative.
+        Whether the entries are squared distances already; they may be negative then.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
@@ -322,8 +324,8 @@ def _nearest_members(som: Any, X: Any, n_objects: int, n_examples: int) -> list[
         preferred = getattr(model, "prototype_examples_", None)
         if preferred is None or preferred.max() >= n_objects:  # a map of vectors, or one with more patches
             raise ValueError(
-                f"This {type(model).__name__} has not kept which of these samples are nearest to its prototypes; give "
-                "the samples X of the objects."
+                f"This {type(model).__name__} has not stored which of these samples are nearest to its prototypes; "
+                "give the samples X of the objects."
             )
     else:
         inner, samples = with_samples(som, X)
@@ -339,7 +341,7 @@ def _check_one_each(found: Indices, n_given: int, name: str) -> Indices:
     if len(found) != n_given:
         raise ValueError(
             f"There are {n_given} {name} for {len(found)} samples; give one for each sample of X, or of the fit if "
-            "there is no X."
+            "X is not given."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Pictures of what a classifier has learned about features: relevances, relevance matrix, reasons for its decisions."""
+"""Plots of learned feature relevances: relevances, relevance matrix, explanations of decisions."""
 
 from __future__ import annotations
 
@@ -44,35 +44,35 @@ def plot_relevances(
     cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how much each feature counts in the learned distance, the most relevant first.
+    """Show the relevance of each feature in the learned distance, in decreasing order.
 
-    Of a model with several matrices, bars show the mean, and dots the relevances in each of them.
+    For a model with several matrices, bars show the mean, and dots the relevances of each matrix.
 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features,) or (s, n_features)
         Fitted model with relevances, such as GRLVQ, GMLVQ or LGMLVQ; a Pipeline that ends in one; or the relevances
-        themselves. Of a pipeline, the relevances of the columns of a category are added up. Behind steps that mix
-        columns, such as PCA, relevances are those of the columns that the classifier sees.
+        themselves. Of a pipeline, the relevances of the columns of a categorical feature are added up. After steps that
+        mix columns, such as PCA, relevances are those of the classifier's input columns.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
-        Show this many of the most relevant features. By default all.
+        Number of most relevant features to show; all by default.
     matrix : int or str, optional
-        Which of several matrices to show: its number, or the class it belongs to. By default all.
+        Matrix to show if there are several: its index, or the class it belongs to. By default all.
     sort : bool, default=True
-        Show features in falling order of relevance; False keeps the order of the data, as for spectra.
+        Whether to sort features by decreasing relevance; False keeps the order of the data, as for spectra.
     shape : tuple of int, optional
-        Height and width of the images whose pixels are the features; their relevances are drawn as such an image.
+        Height and width of images whose pixels are the features; relevances are then shown as an image.
     cmap : str, default="viridis"
-        Name of a color map for such an image.
+        Name of a Matplotlib colormap for this image.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -118,33 +118,34 @@ def plot_relevance_matrix(
     cmap: str = "RdBu",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show the relevance matrix: its diagonal as bars, and beside them the other entries as a heat map.
+    """Show the relevance matrix: its diagonal as bars, and next to them the other entries as a heat map.
 
-    An entry off the diagonal tells that two features count together: positive if differences of the same sign add to
-    the distance, negative if they cancel out. The diagonal, which would outshine these, is left blank in the map.
+    An entry off the diagonal shows the interaction of two features: it is positive if differences of the same sign
+    increase the distance, negative if they cancel out. The diagonal, which would dominate the color scale, is left
+    blank in the heat map.
 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features, n_features) or (s, n_features, n_features)
         Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; a Pipeline that ends in one; or the
-        matrix itself. Of a pipeline, each category has a row of its own.
+        matrix itself. Of a pipeline, each category has its own row.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
-        Show this many of the most relevant features. By default all.
+        Number of most relevant features to show; all by default.
     matrix : int or str, optional
-        Which of several matrices to show: its number, or the class it belongs to. By default their mean is shown.
+        Matrix to show if there are several: its index, or the class it belongs to. By default their mean is shown.
     sort : bool, default=True
-        Show features in falling order of relevance; False keeps the order of the data.
+        Whether to sort features by decreasing relevance; False keeps the order of the data.
     cmap : str, default="RdBu"
-        Name of a color map that diverges from its middle, which is zero.
+        Name of a diverging Matplotlib colormap, whose center is zero.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The frame of the drawing. Its ``child_axes`` are the bars and the heat map.
+        Axes that enclose the plot. Their ``child_axes`` are the bars and the heat map.
 
     Examples
     --------
@@ -183,24 +184,25 @@ def plot_relevance_matrix(
 
 
 def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Show the eigenvalues of the relevance matrix in falling order: how many directions count, and how much each.
+    """Show the eigenvalues of the relevance matrix in decreasing order: the relevance of each direction.
 
-    They add up to one. Of a model with several matrices, bars show the mean, and dots the eigenvalues of each.
+    The eigenvalues sum to one. For a model with several matrices, bars show the mean, and dots the eigenvalues of each
+    matrix.
 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (M,) or (s, M)
         Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; a Pipeline that ends in one; or the
-        eigenvalues themselves, in falling order.
+        eigenvalues themselves, in decreasing order.
     matrix : int or str, optional
-        Which of several matrices to show: its number, or the class it belongs to. By default all.
+        Matrix to show if there are several: its index, or the class it belongs to. By default all.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -233,31 +235,31 @@ def plot_explanation(
     cmap: str = "RdBu",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show which features spoke for the class of a sample, and which against it.
+    """Show which features supported the classification of a sample, and which opposed it.
 
-    The bars add up to the difference of the distances to the nearest prototype of another class and to the winner.
+    The bars sum to the difference between the distances to the nearest prototype of another class and to the winner.
 
     Parameters
     ----------
     explanation : Explanation
-        What the method ``explain`` of a classifier returns, or `protolearn.lvq.explain` of a pipeline.
+        Result of the method ``explain`` of a classifier, or of `protolearn.lvq.explain` for a pipeline.
     sample : int, default=0
-        Number of the sample in it.
+        Index of the sample in the explanation.
     n_features : int, default=10
-        How many features to show, the weightiest first; one more bar holds the sum of all others.
+        Number of features to show, those with the largest contributions first; another bar shows the sum of all others.
     feature_names : sequence of str, optional
         Names of the features; by default those of the explanation.
     shape : tuple of int, optional
-        Height and width of the images whose pixels are the features; contributions are drawn as such an image.
+        Height and width of images whose pixels are the features; contributions are then shown as an image.
     cmap : str, default="RdBu"
-        Name of a color map for such an image, which diverges from its middle.
+        Name of a diverging Matplotlib colormap for this image.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -272,8 +274,8 @@ def plot_explanation(
     """
     if not isinstance(explanation, Explanation):
         raise ValueError(
-            f"explanation is of type {type(explanation).__name__}; give what the method explain of a classifier "
-            "returns, as in plot_explanation(model.explain(X))."
+            f"explanation is of type {type(explanation).__name__}; give the result of the method explain of a "
+            "classifier, as in plot_explanation(model.explain(X))."
         )
     n_samples = len(explanation.contributions)
     integer(-n_samples, n_samples - 1).check("sample", sample)

@@ -1,4 +1,4 @@
-"""Pictures of how well a search for similar images works."""
+"""Plots of the quality of image retrieval."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["plot_retrieval_rates"]
 
 
 def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
-    """Show the share of right results over the number of results, with its errors.
+    """Show the fraction of correct results over the number of results, with its errors.
 
-    The light band around a curve is the standard error of the mean over the queries, and the darker one the standard
-    deviation over random starts, if there were several.
+    The light band around a curve is the standard error of the mean over the queries; the darker band is the standard
+    deviation over random initializations, if there were several.
 
     Parameters
     ----------
     rates : RetrievalRates, or dict of these
-        What `protolearn.applications.retrieval_rates` returns; the keys of a dict are names for the legend.
+        Result of `protolearn.applications.retrieval_rates`; the keys of a dict are names for the legend.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
         raise ValueError("rates is empty; give at least one result of retrieval_rates.")
     for name, curve in named.items():
         if not hasattr(curve, "eps_data"):
-            raise ValueError(f"rates[{name!r}] is {type(curve).__name__}; expected what retrieval_rates returns.")
+            raise ValueError(f"rates[{name!r}] is a {type(curve).__name__}; expected a result of retrieval_rates.")
     ax = axes_or_new(ax)
     tidy(ax)
     for color, (name, curve) in zip(class_colors(len(named)), named.items()):

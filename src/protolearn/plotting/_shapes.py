@@ -1,4 +1,4 @@
-"""Pictures of prototypes with a shape: ellipses among the samples, in the plane of two features."""
+"""Plots of prototypes with a shape: ellipses among the samples, in the plane of two features."""
 
 from __future__ import annotations
 
@@ -57,43 +57,44 @@ def plot_ellipses(
 ) -> Axes:
     """Show prototypes as ellipses among the samples, with their first two directions as arrows.
 
-    The half-axes of an ellipsoid are ``size`` standard deviations long. For data of more than two features, its exact
-    projection is drawn: the directions of the arrows are projected too, and need not be the axes of the ellipse. A
-    prototype with a single direction is drawn as an arrow along it and a circle for the spread in all others.
+    The half-axes of an ellipsoid are ``size`` standard deviations long. For data with more than two features, the exact
+    projection of the ellipsoid is drawn. The directions of the arrows are projected as well and need not be the axes of
+    the ellipse. A prototype with a single direction is drawn as an arrow along it and a circle for the variance in all
+    other directions.
 
     Parameters
     ----------
     model : fitted map
-        Fitted model with prototypes that have a shape, such as NGPCA or MatrixNeuralGas, a PrototypeClassifier of one,
-        or a Pipeline that ends in one of them, whose shapes are shown in the features and units of its samples.
+        Fitted model whose prototypes have a shape, such as NGPCA or MatrixNeuralGas, a PrototypeClassifier of one, or a
+        Pipeline that ends in one of them. Of a pipeline, shapes are shown in the features and units of its input.
     X : array-like of shape (n, d), optional
-        Samples to draw behind the ellipses. Ellipses that reach far beyond them are cut off.
+        Samples to draw in the background. Ellipses that extend far beyond them are clipped.
     y : array-like of shape (n,), optional
-        Their classes, shown by color.
+        Class labels of the samples, shown by color.
     features : two of int or str, default=(0, 1)
-        Numbers or names of the features across and up.
+        Indices or names of the features on the horizontal and the vertical axis.
     size : float, default=1.5
-        Half-axes in standard deviations.
+        Length of the half-axes in standard deviations.
     arrows : bool, default=True
-        Draw a thick arrow along the first direction and a thin one along the second.
+        Whether to draw a thick arrow along the first direction and a thin one along the second.
     winners : bool, default=False
-        Draw each ellipse in a color of its own, and the samples in that of the prototype they are assigned to. Without
-        it, ellipses have the colors of the classes that prototypes have learned, if any.
+        Whether to draw each ellipse in its own color, and the samples in the color of the prototype they are assigned
+        to. Otherwise, ellipses have the colors of the classes that prototypes have learned, if any.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     cmap : str, optional
-        Name of a color map for the classes, or for the winners.
+        Name of a Matplotlib colormap for the classes or the winners.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
-    plot_training : How the ellipses find their places.
+    plot_training : The ellipses at several stages of training.
 
     References
     ----------
@@ -110,7 +111,7 @@ def plot_ellipses(
     20
     """
     if winners and (X is None or y is not None):
-        raise ValueError("winners=True colors the samples of X by their prototype: give X, and no y.")
+        raise ValueError("winners=True colors the samples of X by their prototype: give X, but no y.")
     check_shapes(model)
     seen = stacked(model, "prototypes_")
     table = in_units(model, feature_names, seen)
@@ -149,36 +150,36 @@ def plot_training(
     feature_names: Sequence[str] | None = None,
     ax: Any = None,
 ) -> Array:
-    """Show how the ellipses find their places in training, with the mean log-likelihood of the samples at each stage.
+    """Show ellipses at several stages of training, with the mean log-likelihood of the samples at each stage.
 
-    Stages are models fitted with the same ``random_state`` and an increasing number of steps, or any others that are to
-    be compared. All are drawn to the same scale.
+    Stages are models fitted with the same ``random_state`` and an increasing number of steps, or any other models to be
+    compared. All are drawn to the same scale.
 
     Parameters
     ----------
     snapshots : sequence of (title, fitted map)
-        Stages in their order.
+        Titles and models of the stages, in order.
     X : array-like of shape (n, d)
         Samples.
     features : two of int or str, default=(0, 1)
-        Numbers or names of the features across and up.
+        Indices or names of the features on the horizontal and the vertical axis.
     size : float, default=1.5
-        Half-axes in standard deviations.
+        Length of the half-axes in standard deviations.
     arrows : bool, default=True
-        Draw the first two directions.
+        Whether to draw the first two directions as arrows.
     feature_names : sequence of str, optional
         Names of the features; by default those that the models were fitted with.
     ax : array of Axes, optional
-        Where to draw, one for each stage; by default in a new figure.
+        Axes to draw into, one for each stage; a new figure by default.
 
     Returns
     -------
     ndarray of Axes, of shape (n_snapshots,)
-        The drawings.
+        Axes with the plots.
 
     See Also
     --------
-    plot_ellipses : One of these pictures.
+    plot_ellipses : A single plot of this kind.
 
     Examples
     --------
@@ -208,12 +209,12 @@ def plot_training(
 
 
 def check_shapes(model: Any) -> None:
-    """Refuse maps whose prototypes are points."""
+    """Refuse maps whose prototypes have no shape."""
     for known in _maps(model):
         if not hasattr(known, "components_") or not hasattr(known, "residual_variances_"):
             raise ValueError(
-                f"This picture shows the shapes of prototypes, and {type(known).__name__} has none (no components_ or "
-                "no residual_variances_). Give a fitted NGPCA or MatrixNeuralGas, for instance."
+                f"Cannot plot shapes of prototypes: {type(known).__name__} has none (no components_ or no "
+                "residual_variances_). Give a fitted NGPCA or MatrixNeuralGas, for instance."
             )
 
 

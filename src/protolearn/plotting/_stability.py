@@ -1,4 +1,4 @@
-"""A picture of what a cross-validation says about relevances: features with intervals, and the ROC curve."""
+"""Plot of the relevances in a cross-validation: features with intervals, and the ROC curve."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def plot_relevance_stability(
     feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show the mean relevances over the splits of a cross-validation with intervals, and beside them the ROC curve.
+    """Show the mean relevances over the splits of a cross-validation with intervals, and next to them the ROC curve.
 
-    A gray line marks the relevance that all features would have if they were equal.
+    A gray line marks the relevance if all features were equally relevant.
 
     Parameters
     ----------
     stability : RelevanceStability
-        What `protolearn.lvq.relevance_stability` returns.
+        Result of `protolearn.lvq.relevance_stability`.
     n_features : int, default=15
-        Show this many of the most relevant features, in falling order.
+        Number of most relevant features to show, in decreasing order.
     feature_names : sequence of str, optional
         Names of the features; by default those of the cross-validation.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The frame of the drawing. Its ``child_axes`` are the relevances and the ROC curve: the mean over the splits in
-        a band of their interval, or with more than two classes the mean of each class against the rest.
+        Axes that enclose the plot. Their ``child_axes`` are the relevances and the ROC curve: the mean over the splits
+        with a band for their interval or, with more than two classes, the mean for each class against the rest.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def plot_relevance_stability(
     """
     if not isinstance(stability, RelevanceStability):
         raise ValueError(
-            f"stability is of type {type(stability).__name__}; give what relevance_stability returns, as in "
+            f"stability is of type {type(stability).__name__}; give the result of relevance_stability, as in "
             "plot_relevance_stability(relevance_stability(model, X, y))."
         )
     names = check_names(feature_names, stability.feature_names)

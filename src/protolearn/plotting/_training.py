@@ -1,4 +1,4 @@
-"""Pictures of how well classifiers learn: the course of training, and the margins that it leads to."""
+"""Plots of the training of classifiers: learning curves, and margins."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["plot_learning_curve", "plot_margins"]
 
 
 def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
-    """Show how the cost fell in training and, as dashed lines, how the accuracy rose.
+    """Show the cost over the iterations of training and, as dashed lines, the accuracy.
 
     The accuracy is recorded by fits with ``early_stopping``, and by LVQ1 and LVQ21, which have no cost. A dot marks the
-    state that early stopping has kept. A dotted line marks where the slope of the squashing function changes, and the
-    cost with it, so that costs before and after it cannot be compared.
+    state that early stopping selected. A dotted line marks a change of the slope of the squashing function; costs
+    before and after it are not comparable.
 
     Parameters
     ----------
     models : fitted classifier, or list or dict of these
-        LVQ classifiers, or pipelines that end in one. The keys of a dict are their names in the legend.
+        LVQ classifiers, or pipelines that end in one. The keys of a dict are names for the legend.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing, with the axis of the cost if there is one; that of the accuracy is to the right then.
+        Axes with the plot: those of the cost if there is one, with the accuracy on the right axis.
 
     Examples
     --------
@@ -90,32 +90,33 @@ def plot_margins(
     relative: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how safely samples are classified: for each margin, the share of samples that have no larger one.
+    """Show the cumulative distribution of margins, a measure of how safely samples are classified.
 
-    The margin of a sample is how much nearer the prototypes of its own class are than all others. It is negative if the
-    sample is misclassified, so the curve passes zero at the error rate, and wide margins push it to the right.
+    The margin of a sample is the difference between its distances to the nearest prototype of another class and of its
+    own class. It is negative if the sample is misclassified. The curve therefore passes zero at the error rate, and
+    large margins shift it to the right.
 
     Parameters
     ----------
     model : fitted classifier
         An LVQ classifier, or a Pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
-        Samples, for instance those of the fit.
+        Samples, for instance the training samples.
     y : array-like of shape (n_samples,)
-        Their classes.
+        Class labels of the samples.
     X_test : array-like of shape (n_test, n_features), optional
         Other samples, for a second curve.
     y_test : array-like of shape (n_test,), optional
-        Their classes.
+        Class labels of ``X_test``.
     relative : bool, default=True
-        Divide ``d_K - d_J`` by ``d_K + d_J``, so that margins are between -1 and 1.
+        Whether to divide ``d_K - d_J`` by ``d_K + d_J``, which limits margins to the interval from -1 to 1.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     Examples
     --------
@@ -131,8 +132,8 @@ def plot_margins(
     model = fitted_model(model)
     if not hasattr(model, "margins"):
         raise ValueError(
-            f"This picture shows margins, and {type(model).__name__} has no method margins. Give a fitted LVQ "
-            "classifier, or a pipeline that ends in one."
+            f"Cannot plot margins: {type(model).__name__} has no method margins. Give a fitted LVQ classifier, or a "
+            "pipeline that ends in one."
         )
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together; give both, or neither.")
@@ -166,8 +167,8 @@ def _named(models: Any) -> dict[str, Any]:
     for model in named.values():
         if not hasattr(model, "cost_history_") and not hasattr(model, "error_history_"):
             raise ValueError(
-                f"This picture shows the course of training, and {type(model).__name__} has no cost_history_. Give "
-                "fitted LVQ classifiers, or pipelines that end in one."
+                f"Cannot plot a learning curve: {type(model).__name__} has no cost_history_. Give fitted LVQ "
+                "classifiers, or pipelines that end in one."
             )
     return named
 

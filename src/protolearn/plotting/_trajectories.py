@@ -1,4 +1,4 @@
-"""Pictures of image sequences and collections in a view: curves over time, and a grid of images."""
+"""Plots of image sequences and collections in an embedding: curves over time, and a grid of images."""
 
 from __future__ import annotations
 
@@ -47,39 +47,39 @@ def plot_trajectory(
     cmap: str = "gray",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show positions that follow one another in time as a curve, with its start and end, and images along it.
+    """Show a sequence of positions in time as a curve, with its start and end, and images along it.
 
-    Several curves can be compared: the first one is drawn as a line, the others are dashed. Images stand beside the
-    curve, at equal steps of time, where they hide neither it nor each other.
+    Several curves can be compared: the first one is drawn as a solid line, the others are dashed. Images are placed
+    next to the curve at equal time steps, where they hide neither the curve nor each other.
 
     Parameters
     ----------
     Y : array-like of shape (n, 1), (n, 2) or (n, 3), fitted estimator, or dict of these
-        Positions in the order of time, or an estimator with the attribute ``embedding_``, such as Charting. The keys of
-        a dict are names in the legend.
+        Positions in temporal order, or an estimator with the attribute ``embedding_``, such as Charting. The keys of a
+        dict are names for the legend.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4), optional
-        The image at each position of the only or first curve, in gray or in color as matplotlib shows it. They are
-        shown in the plane: for two columns, without `time`.
+        Image at each position of the first curve, in gray or in color, in any form that Matplotlib can show. Images
+        require two-dimensional positions without ``time``.
     time : bool, default=False
-        Show the time as a further axis. Positions on a line, of one column, are always shown over time.
+        Whether to show time as an additional axis. One-dimensional positions are always shown over time.
     n_images : int, default=12
-        Number of images to show; the first and the last one are among them.
+        Number of images to show, including the first and the last.
     zoom : float, default=1.0
-        Size of the images, relative to the usual one.
+        Size of the images, relative to the default.
     cmap : str, default="gray"
-        Name of a color map for gray images, all of which share its scale.
+        Name of a Matplotlib colormap for gray images, which share one color scale.
     ax : Axes, optional
-        Where to draw, with three dimensions if positions, or positions and time, have three; by default in a new
-        figure.
+        Axes to draw into, three-dimensional if positions, or positions and time, have three columns; a new figure by
+        default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
-    plot_images : Images at their positions, in no order.
+    plot_images : Images at their positions, without order.
 
     References
     ----------
@@ -102,7 +102,7 @@ def plot_trajectory(
     if images is None:
         ax = _axes_for(ax, shown, over_time)
     elif over_time or first.shape[1] == 3:
-        raise ValueError("Images are shown along curves in the plane; give positions of two columns, and time=False.")
+        raise ValueError("Images need curves in the plane; give two-dimensional positions, and time=False.")
     else:
         pixels = check_images(images, len(first))
         half = _half_sides(pixels, zoom * THUMBNAIL * (np.ptp(shown, axis=0).max() or 1.0))
@@ -130,29 +130,29 @@ def plot_image_grid(
     cmap: str = "gray",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show a view of images by a regular grid: in each cell, the image whose position is nearest to the center.
+    """Show an embedding of images on a regular grid: in each cell, the image whose position is nearest to the center.
 
-    Only images whose positions lie in the cell are considered, so that cells without any stay empty.
+    Only images whose positions lie in the cell are considered; cells without any stay empty.
 
     Parameters
     ----------
     Y : array-like of shape (n, 2), or fitted estimator
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as Charting.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4)
-        The image of each sample, in gray or in color as matplotlib shows it.
+        Image of each sample, in gray or in color, in any form that Matplotlib can show.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for the colors of frames.
+        Class labels of the samples, or real-valued numbers, for the colors of frames.
     n_cells : int, default=12
-        Number of cells across or up, whichever are more. Cells have the proportions of an image.
+        Number of cells along the longer side of the grid. Cells have the proportions of an image.
     cmap : str, default="gray"
-        Name of a color map for gray images, all of which share its scale.
+        Name of a Matplotlib colormap for gray images, which share one color scale.
     ax : Axes, optional
-        Where to draw; by default in a new figure.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
-        The drawing.
+        Axes with the plot.
 
     See Also
     --------
@@ -193,13 +193,13 @@ def _curves(Y: Any, time: bool) -> tuple[dict[str, Floats], bool]:
     columns = {points.shape[1] for points in given.values()}
     if len(columns) != 1:
         raise ValueError(
-            f"The curves have {sorted(columns)} columns; give at least one curve, and as many columns in all of them."
+            f"The curves have {sorted(columns)} columns; give at least one curve, all with the same number of columns."
         )
     over_time = time or columns == {1}
     if not over_time:
         return given, False
     if columns == {3}:
-        raise ValueError("Positions of three columns leave no room for the time; give two, or time=False.")
+        raise ValueError("Three-dimensional positions cannot be shown over time; give two columns, or time=False.")
     return {name: np.column_stack([np.arange(len(points)), points]) for name, points in given.items()}, True
 
 

@@ -1,4 +1,4 @@
-"""Receptive fields in the plane: the part of a box that is nearer to one point than to all others."""
+"""Receptive fields in the plane: Voronoi cells, clipped to a box."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["voronoi_cells"]
 def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Floats]:
     """Return the corners (c, 2), counterclockwise, of the Voronoi cell of each point, clipped to a box.
 
-    Unlike diagrams from Qhull, whose precision is that of squared distances, these are right for points that nearly
-    coincide, as idle prototypes do.
+    Unlike diagrams from Qhull, whose precision is limited by squared distances, these cells are correct for points that
+    nearly coincide, such as unused prototypes.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Fl
     Returns
     -------
     list of k arrays of shape (c, 2)
-        The cells.
+        Corners of the cells.
 
     Examples
     --------

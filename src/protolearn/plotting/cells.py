@@ -1,4 +1,4 @@
-"""The nodes of a lattice as cells: squares, hexagons, or dots joined by edges. All maps are drawn by this module."""
+"""Nodes of a lattice as cells: squares, hexagons, or dots connected by edges. All plots of maps use this module."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def draw_cells(
     cmap: str = "viridis",
     colors: Floats | None = None,
 ) -> PatchCollection:
-    """Draw each node as a cell, colored by values (k,), of which masked ones stay gray, or by colors (k, 3).
+    """Draw each node as a cell, colored by values (k,), where masked values are gray, or by colors (k, 3).
 
-    Cells of a sheet are squares or hexagons that fill it. On other lattices they are dots, joined by edges; a
-    hyperbolic lattice is drawn in the Poincaré disc, with its edges along geodesics.
+    The cells of a planar lattice are squares or hexagons that fill it. On other lattices they are dots, connected by
+    edges; a hyperbolic lattice is drawn in the Poincaré disc, with its edges along geodesics.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where to draw.
+        Axes to draw into.
     lattice : Lattice
-        The lattice with k nodes.
+        Lattice with k nodes.
     values : ndarray of shape (k,), optional
-        Numbers that give the colors; those that are masked stay gray.
+        Values that determine the colors; masked values are gray.
     cmap : str, default="viridis"
-        Name of the color map of the values.
+        Name of a Matplotlib colormap for the values.
     colors : ndarray of shape (k, 3), optional
-        Colors in place of values.
+        Colors that replace the values.
 
     Returns
     -------
     PatchCollection
-        The cells.
+        Patches of the cells.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors:
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where to draw.
+        Axes to draw into.
     lattice : Lattice
-        The lattice with k nodes.
+        Lattice with k nodes.
     areas : ndarray of shape (k,)
-        Area of each disc, from 0 to 1, which fills its cell.
+        Area of each disc, from 0 to 1; a disc of area 1 fills its cell.
     shares : ndarray of shape (k, C)
         Share of each class in each disc.
     colors : ndarray of shape (C, 3)
@@ -104,11 +104,11 @@ def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors:
     Returns
     -------
     PatchCollection
-        The slices.
+        Patches of the slices.
 
     Examples
     --------
-    Two classes share the first node, the second node has one of them, and the third is empty:
+    Two classes share the first node, the second node has one class, and the third is empty:
 
     >>> import numpy as np
     >>> from protolearn.core.lattices import rectangular
@@ -134,8 +134,8 @@ def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors:
 def node_radii(lattice: Lattice) -> Floats:
     """Return the radius (k,) of the largest disc in each cell.
 
-    Dots are as large as they can be without touching. In the Poincaré disc they shrink towards the border, as any
-    figure of the same size in the hyperbolic plane does.
+    Dots are as large as possible without touching. In the Poincaré disc they shrink toward the border, as any figure of
+    constant size in the hyperbolic plane does.
 
     Examples
     --------
@@ -160,21 +160,21 @@ def node_radii(lattice: Lattice) -> Floats:
 
 
 def focused(lattice: Lattice, focus: int | None) -> Lattice:
-    """Return a hyperbolic lattice with a node moved to the center of the Poincaré disc, all others with it.
+    """Return a hyperbolic lattice after the motion of the Poincaré disc that moves a node to the center.
 
-    None leaves any lattice as it is.
+    None returns any lattice unchanged.
 
     Parameters
     ----------
     lattice : Lattice
-        The lattice.
+        Lattice to transform.
     focus : int or None
-        Number of the node that moves to the center.
+        Index of the node that moves to the center.
 
     Returns
     -------
     Lattice
-        The same nodes and edges, with other coordinates.
+        Lattice with the same nodes and edges, but different coordinates.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def focused(lattice: Lattice, focus: int | None) -> Lattice:
     if focus is None:
         return lattice
     if lattice.kind != "hyperbolic":
-        raise ValueError(f"focus={focus!r} is for hyperbolic lattices, and this is a {lattice!r}; leave it out.")
+        raise ValueError(f"focus={focus!r} needs a hyperbolic lattice, but this is a {lattice!r}; use focus=None.")
     integer(0, lattice.n_nodes - 1).check("focus", focus)
     nodes = lattice.coordinates @ np.array([1, 1j])
     return replace(lattice, coordinates=_in_plane(_moved(nodes, -nodes[focus])))
@@ -229,19 +229,19 @@ def edge_lines(lattice: Lattice) -> Floats:
 
 
 def points_per_unit(ax: Axes, extent: Floats) -> float:
-    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing.
+    """Return the approximate length of a unit of the lattice in the drawing, in points (1/72 inch).
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        The plot.
+        Axes of the drawing.
     extent : ndarray of shape (2,)
         Width and height of the drawing, in units of the lattice.
 
     Returns
     -------
     float
-        The number of points.
+        Number of points.
 
     Examples
     --------

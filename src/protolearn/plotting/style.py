@@ -1,4 +1,4 @@
-"""The look all pictures share: where they are drawn, colors of classes, color bars and legends."""
+"""Common style of all plots: figures, colors of classes, color bars and legends."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "
 
 
 def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axes:
-    """Return the Axes given, or those of a new figure with room for a drawing of this ratio of height to width.
+    """Return the given Axes, or those of a new figure with room for a drawing of the given aspect ratio.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes or None
-        Where to draw, if it is given.
+        Axes to return, if given.
     ratio : float, default=0.75
-        Height of the drawing over its width.
+        Ratio of height to width of the drawing.
     width : float, default=6.4
         Width of a new figure in inches.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Where to draw.
+        Axes to draw into.
 
     Examples
     --------
@@ -73,9 +73,9 @@ def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axe
 
 
 def class_colors(n_classes: int, cmap: str | None = None) -> Floats:
-    """Return a color (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20, or of a color map.
+    """Return a color (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20, or from a colormap.
 
-    Of a color map that is a list of at most 20 colors, such as ``"Set2"``, these are taken one after the other.
+    The colors of a colormap that is a list of at most 20 colors, such as ``"Set2"``, are used in order.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def class_colors(n_classes: int, cmap: str | None = None) -> Floats:
 
 
 def tint(colors: Floats, strength: float) -> Floats:
-    """Mix colors (n, 3) with white; strength 1 leaves them as they are.
+    """Mix colors (n, 3) with white; a strength of 1 leaves them unchanged.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def tint(colors: Floats, strength: float) -> Floats:
 
 
 def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
-    """Thin the frame of a plot with ordinary axes, and hide some of its sides.
+    """Draw the frame of a plot with thin lines, and hide some of its sides.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        The plot.
+        Axes of the plot.
     hidden : sequence of str, default=("top", "right")
-        Sides of the frame that are hidden.
+        Sides of the frame to hide.
 
     Examples
     --------
@@ -133,20 +133,20 @@ def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
 
 
 def add_color_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int = 5, integer: bool = False) -> None:
-    """Draw a thin color bar to the right of the Axes, as high as these.
+    """Draw a thin color bar to the right of the Axes, with the same height.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        The plot.
+        Axes of the plot.
     drawn : ScalarMappable
-        What has the colors, as most functions of Matplotlib that draw by colors return it.
+        Object that defines the colors, as returned by most color plots of Matplotlib.
     label : str
-        What the colors stand for.
+        Meaning of the colors.
     n_ticks : int, default=5
-        Largest number of intervals between ticks.
+        Maximum number of intervals between ticks.
     integer : bool, default=False
-        Whether ticks are whole numbers.
+        Whether ticks are restricted to integers.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def add_color_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int =
 
 
 class _Beside:
-    """Places a bar next to Axes whose height is known only when their aspect has been applied."""
+    """Locator that places a bar next to Axes whose height is known only after their aspect is applied."""
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
@@ -181,19 +181,19 @@ class _Beside:
 
 
 def class_handles(classes: Array, colors: Floats) -> list[Artist]:
-    """Return an entry of the legend for each class.
+    """Return a legend entry for each class.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
-        The classes.
+        Classes to list.
     colors : ndarray of shape (n_classes, 3)
-        Their colors.
+        Colors of the classes.
 
     Returns
     -------
     list of Artist
-        The entries.
+        Legend entries.
 
     Examples
     --------
@@ -209,18 +209,18 @@ def class_handles(classes: Array, colors: Floats) -> list[Artist]:
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], title: str | None = None, *, above: bool = False) -> None:
-    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these, or above.
+    """Draw a small legend to the right of the Axes, in as many columns as needed to match their height, or above them.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        The plot.
+        Axes of the plot.
     handles : sequence of Artist
-        The entries, see `class_handles`.
+        Legend entries, see `class_handles`.
     title : str, optional
-        What stands above them.
+        Title of the legend.
     above : bool, default=False
-        Put the legend above the Axes.
+        Whether to place the legend above the Axes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Charts of data around the prototypes of a model, and views that glue them together or unfold them."""
+"""Local linear charts around the prototypes of a model, and embeddings that align or unfold them."""
 
 from protolearn.embedding.charts._charts import Charts, Gating, charts_of, fitted_model
 

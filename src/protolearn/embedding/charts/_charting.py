@@ -1,4 +1,4 @@
-"""Charting: local linear views of data, glued to one global view with a map for new samples and a way back."""
+"""Charting: local linear views of data, aligned to one global view with a mapping for new samples and its inverse."""
 
 from __future__ import annotations
 
@@ -51,66 +51,72 @@ GAP = 0.1  # between components that are shown side by side, relative to the wid
 
 
 class Charting(View, Estimator):
-    r"""Manifold charting: glues the local views of a map to one view, with a map for new samples and a way back.
+    r"""Manifold charting: local linear charts, aligned to one global embedding with an invertible mapping.
 
-    Each prototype k of a local model sees samples in linear coordinates :math:`z_k(x)` of its own, with a share
+    Each prototype k of a local model has its own linear coordinates :math:`z_k(x)` and a share (responsibility)
     :math:`r_k(x)` in each sample. The affine maps :math:`B_k` of these charts are chosen such that charts agree where
-    they overlap, that is, minimize
+    they overlap: they minimize
 
     .. math:: \sum_i \sum_{j,k} r_j(x_i) r_k(x_i) \| B_j z_j(x_i) - B_k z_k(x_i) \|^2 .
 
-    This is an eigenproblem whose size depends on the number of charts, not of samples. New samples are placed at
-    :math:`y = \sum_k r_k(x) B_k z_k(x)`, and each affine map can be undone.
+    This is an eigenproblem whose size depends on the number of charts, not on the number of samples. New samples are
+    placed at :math:`y = \sum_k r_k(x) B_k z_k(x)`, and each affine map can be inverted.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimension of the view, and of each chart.
+        Number of dimensions of the view, and of each chart.
     n_charts : int, default=20
-        Number of charts of the default local model; fewer if these had less than four samples for each coordinate.
+        Number of charts of the default local model. It is reduced if charts would have fewer than four samples for each
+        coordinate.
     n_pca : int, optional
-        Number of principal components that take the place of the features, if these are more. That saves time with
-        many features; the view usually loses a little. By default charts are found among all features.
+        Number of principal components that replace the features, if there are more features. This saves time with many
+        features, usually at a small loss of quality. By default charts are computed from all features.
     local_model : estimator, optional
-        What gives the charts: a map with shapes (`MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`), a plain map
-        (`KMeans`, `NeuralGas`, `SOM`), around whose prototypes principal components are taken, or an LVQ classifier
-        with matrices (`LGMLVQ` with this ``n_components``), which makes the view supervised. It is cloned and fitted;
-        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `MatrixNeuralGas`, with
-        whole matrices for up to 10 features.
+        Estimator that provides the charts: a map with shapes (`MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`), a
+        plain map (`KMeans`, `NeuralGas`, `SOM`) with local principal components around its prototypes, or an LVQ
+        classifier with matrices (`LGMLVQ` with this ``n_components``), which makes the view supervised. It is cloned
+        and fitted; wrap it in scikit-learn's ``FrozenEstimator`` if it is fitted already. The default is
+        `MatrixNeuralGas`, with full matrices for up to 10 features.
     coordination : {"charting", "llc", "ltsa"}, default="charting"
-        What makes charts agree: the overlap as above; or (locally linear coordination) that each sample is
-        reconstructed from its neighbors in the view as in the data; or (local tangent space alignment) that positions
-        in the view are an affine image of each chart, for all samples in which it has a share of at least 0.01.
+        Criterion by which charts are aligned. ``"charting"`` is the agreement in overlaps, as above. ``"llc"`` (locally
+        linear coordination) requires that each sample is reconstructed from its neighbors in the view as in the data.
+        ``"ltsa"`` (local tangent space alignment) requires that positions in the view are an affine image of each
+        chart, for all samples in which it has a share of at least 0.01.
     n_neighbors : int, default=12
-        Number of these neighbors.
+        Number of neighbors for ``"llc"``.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
-        How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`. By default, by
-        distances for LVQ classifiers; for maps by the normal densities of the shapes, or cells, up to 10 features (or
-        principal components), and by ranks in more, where densities hardly overlap. Crisp charts do not overlap, so
-        that only ``"llc"`` can glue them.
+        Rule that computes shares from distances to prototypes, see `protolearn.embedding.charts.charts_of`. ``"auto"``
+        uses distances for LVQ classifiers. For maps it uses the normal densities of the shapes, or cells, with up to 10
+        features (or principal components), and ranks with more, where densities hardly overlap. Crisp charts do not
+        overlap and can be aligned by ``"llc"`` only.
     fraction : float, default=0.1
-        Width of shares by distance, relative to the mean squared distance of a prototype to its nearest others.
+        Width of shares by distance, as a fraction of the mean squared distance of a prototype to its nearest other
+        prototypes.
     n_nearest : int, default=2
-        Number of these others.
+        Number of nearest prototypes over which this mean is taken.
     bandwidth : {"square", "mean", "root_sum"}, default="square"
-        How this mean is taken: of squared distances and the same for all prototypes, or as in the source, of distances
-        or by the formula as printed, for which the scale of the data matters.
+        Definition of this mean. ``"square"`` averages squared distances and is the same for all prototypes. As in the
+        source, ``"mean"`` averages distances and ``"root_sum"`` follows the printed formula; both depend on the scale
+        of the data.
     cutoff : float, default=1e-8
-        Share below which a chart has none in a sample.
+        Share below which a chart is ignored for a sample.
     overlap : float, default=1e-4
-        Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbors
-        with ``"llc"``. Components that do not are glued one by one, and placed side by side, with a warning.
+        Two charts are connected if the smaller one shares more than this fraction of its samples, or of their neighbors
+        with ``"llc"``, with the larger one. Components that are not connected are aligned separately and placed side by
+        side, with a warning.
     rescale : {"isometric", None}, default="isometric"
-        Stretch the view such that charts keep lengths on average; None leaves orthonormal coordinates.
+        Scale of the view. ``"isometric"`` rescales it such that charts preserve lengths on average; None keeps
+        orthonormal coordinates.
     n_init : int, default=4
-        Number of local models, of which the one with charts nearest to isometries, and few components, is kept: one
-        chart that bridges two folds spoils the whole view.
+        Number of local models that are fitted. The one whose charts are closest to isometries, with few components, is
+        kept: a single chart that bridges two folds distorts the whole view.
     n_jobs : int, optional
-        Number of threads; None means as many as BLAS may use.
+        Number of threads; None uses as many as BLAS does.
     random_state : int, RandomState instance or None, default=None
-        Seeds of the local models.
+        Seed of the local models.
     verbose : int, default=0
-        1 shows a bar of progress; where there is no terminal, and with 2, a line for each local model.
+        Verbosity: 1 shows a progress bar; 2, or 1 without a terminal, prints a line for each local model.
 
     Attributes
     ----------
@@ -119,30 +125,31 @@ class Charting(View, Estimator):
     local_model_ : estimator
         The fitted local model.
     charts_ : Charts
-        Its charts.
+        Charts of the local model.
     weights_ : ndarray of shape (n_charts * (n_components + 1), n_components)
-        The affine maps, one below the other: linear part, then offset.
+        Affine maps of all charts, stacked: linear part, then offset.
     eigenvalues_ : ndarray of shape (n_components,)
-        What the charts disagree by, for each coordinate before ``rescale``; of several components, the largest.
+        Disagreement of the charts for each coordinate, before ``rescale``; of several components, the largest.
     isometry_defect_ : float
-        Mean squared difference of the metric of the charts in the view from the identity, after the best linear change.
-        Near 0 charts are nearly isometric; above about 0.3 in two dimensions, or 0.15 for each, the view is likely to
-        have a fold, of which there is a warning. The charts of LVQ classifiers keep no lengths in any case.
+        Mean squared difference of the metric tensor of the charts in the view from the identity, after the best linear
+        transformation. A value near 0 means that charts are nearly isometric. Above about 0.3 in two dimensions, or
+        0.15 for each dimension, the view is likely to have a fold, and a warning is issued. The charts of LVQ
+        classifiers do not preserve lengths in any case.
     groups_ : ndarray of shape (n_charts,)
         Component that each chart belongs to.
     labels_ : ndarray of shape (n_samples,)
         Chart with the largest share in each sample.
     n_features_in_ : int
-        Number of features seen in ``fit``.
+        Number of features seen during ``fit``.
 
     See Also
     --------
-    MappedEmbedding : Views by a mapping under any cost.
-    protolearn.metrics.reconstruction_error : What is lost on the way to the view and back.
+    MappedEmbedding : Embeddings by a mapping, for any cost.
+    protolearn.metrics.reconstruction_error : Error of mapping to the view and back.
 
     Notes
     -----
-    With an LVQ classifier as local model, the dimension of its matrices must be that of the view.
+    With an LVQ classifier as local model, its matrices must have as many rows as the view has dimensions.
 
     References
     ----------
@@ -232,19 +239,19 @@ class Charting(View, Estimator):
 
     @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Find charts and glue them.
+        """Fit the charts and align them.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Classes, for a local model that is a classifier.
+            Class labels, for a local model that is a classifier.
 
         Returns
         -------
         self : object
-            The fitted view.
+            The fitted embedding.
         """
         self._check_parameters()
         with chunk_threads(self.n_jobs):
@@ -270,17 +277,17 @@ class Charting(View, Estimator):
     @blockwise
     @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Array:
-        """Place samples in the view.
+        """Map samples to the view.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples.
+            Samples to map.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Means of their positions by all charts, weighted by shares.
+            Positions of the samples, averaged over all charts with their shares as weights.
         """
         check_is_fitted(self, "weights_")
         samples = read_samples(self, X)
@@ -288,7 +295,7 @@ class Charting(View, Estimator):
 
     @chunk_threads(1)
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Return the samples that are placed at given positions.
+        """Return samples that are mapped to the given positions.
 
         Parameters
         ----------
@@ -298,7 +305,7 @@ class Charting(View, Estimator):
         Returns
         -------
         samples : ndarray of shape (n_samples, n_features)
-            For each position, the sample on a chart that has the largest density, or is nearest to the prototype.
+            For each position, the sample on the chart with the largest density, or with the nearest prototype.
         """
         check_is_fitted(self, "weights_")
         positions: Floats = check_array(X, dtype=np.float64)
@@ -309,7 +316,7 @@ class Charting(View, Estimator):
         return self.charts_.invert(positions, self.weights_)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that float32 stays float32, and whether classes are needed."""
+        """Declare that float32 is preserved, and whether class labels are required."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         inner = getattr(self.local_model, "__sklearn_tags__", None)
@@ -338,7 +345,7 @@ class Charting(View, Estimator):
         return samples
 
     def _principal_components(self, X: Array) -> PCA | None:
-        """Return fitted principal components, or None if the features are no more, or the samples too few."""
+        """Return fitted principal components, or None if there are not more features, or too few samples."""
         if self.n_pca is None or not self.n_components <= (count := min(self.n_pca, len(X))) < X.shape[1]:
             return None
         return PCA(count, random_state=0).fit(X)
@@ -349,9 +356,9 @@ class Charting(View, Estimator):
         if len(sizes) > 1:
             some = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
             warnings.warn(
-                f"The {len(self.groups_)} charts fall into {len(sizes)} components, of {some} charts. These are glued "
-                "one by one and placed side by side, so how they lie to each other means nothing. If the data are of "
-                "one piece, use gating='rank', fewer charts, or principal components first (n_pca).",
+                f"The {len(self.groups_)} charts fall into {len(sizes)} components, of {some} charts. These are "
+                "aligned separately and placed side by side; their relative positions have no meaning. If the data are "
+                "connected, use gating='rank', fewer charts, or principal components first (n_pca).",
                 UserWarning,
                 stacklevel=4,
             )
@@ -378,7 +385,7 @@ class Charting(View, Estimator):
         )
 
     def _glue(self, X: Array, model: Any) -> dict[str, Any]:
-        """Return the fitted attributes that charts of a local model give."""
+        """Return the fitted attributes for the charts of a local model."""
         charts = charts_of(
             model,
             X,
@@ -437,7 +444,7 @@ class Charting(View, Estimator):
         return "density" if n_features <= FEW_FEATURES else "rank"  # densities in more hardly overlap
 
     def _glue_group(self, X: Array, z: Floats, shares: Floats, rows: Array) -> tuple[Floats, Floats, float]:
-        """Return the weights (k, m + 1, m) of charts that hang together, their costs, and their isometry defect."""
+        """Return the weights (k, m + 1, m) of connected charts, their costs, and their isometry defect."""
         k, m = shares.shape[1], self.n_components
         if self.coordination == "llc":
             result = coordinated(z, shares, m, off_neighbors(self._reconstruction(X[rows])))
@@ -463,7 +470,7 @@ class Charting(View, Estimator):
         return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
 
     def _reconstruction(self, X: Array) -> Any:
-        """Return the weights (n, n) with which neighbors make up each sample."""
+        """Return the weights (n, n) that reconstruct each sample from its neighbors."""
         from protolearn.embedding.charts._local_weights import reconstruction_weights
 
         k = min(self.n_neighbors, len(X) - 1)
@@ -473,5 +480,5 @@ class Charting(View, Estimator):
 
 
 def _badness(found: dict[str, Any]) -> float:
-    """Return how far charts are from isometries, with a fine for each tear, which would make it too easy for them."""
+    """Return the deviation of charts from isometries, with a penalty for each tear, which makes isometry easier."""
     return found["isometry_defect_"] + TEAR * int(found["groups_"].max())

@@ -1,8 +1,8 @@
-"""Charts of data: each prototype of a map or classifier sees the samples around it in linear coordinates of its own.
+"""Charts of data: each prototype of a map or classifier has linear coordinates for the samples around it.
 
 With coordinates ``z_k(x) = A_k (x - w_k)`` and shares ``r_k(x)``, which sum to one, all views that are linear on each
-chart are of one form, ``y(x) = sum_k r_k(x) [z_k(x), 1] B_k = u(x) B``: charting, local linear coordination and local
-linear mappings differ in how they find B.
+chart have the form ``y(x) = sum_k r_k(x) [z_k(x), 1] B_k = u(x) B``. Charting, local linear coordination and local
+linear mappings differ in how they determine B.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for
 
 @dataclass(frozen=True)
 class Gating:
-    """Which share each of k charts has in a sample, given its distances to them.
+    """Rule for the shares of k charts in a sample, given its distances to their prototypes.
 
     Parameters
     ----------
     kind : {"crisp", "density", "distance", "rank"}
-        All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or
-        ``softmax(-rate * ranks)`` of the ranks of the distances.
+        Form of the shares: 1 for the nearest chart; ``softmax(offsets - rates * distances)``, by densities or by
+        distances; or ``softmax(-rate * ranks)`` of the ranks of the distances.
     offsets, rates : ndarray of shape (k,)
-        Coefficients of the exponents. By ranks, the first rate counts for all charts.
+        Coefficients of the exponents. By ranks, the first rate is used for all charts.
     cutoff : float
-        Share below which a chart has none.
+        Share below which a chart is ignored.
     groups : ndarray of shape (k,), optional
-        Numbers of groups of charts, of which a sample belongs to one only: that with the larger share.
+        Group of each chart. A sample belongs to charts of one group only, the one with the largest share.
 
     Examples
     --------
@@ -87,24 +87,24 @@ class Gating:
         return shares
 
     def exponents(self, distances: Array) -> Array:
-        """Return how well each chart fits; logarithms of densities if there are any."""
+        """Return the fit of each chart to the samples; logarithms of densities if there are any."""
         return self.offsets - self.rates * distances
 
 
 @dataclass(frozen=True)
 class Charts:
-    """Linear coordinates around k prototypes, and the share of each in any sample.
+    """Linear coordinates around k prototypes, and the share of each chart in any sample.
 
     Parameters
     ----------
     model : object
-        The fitted map or classifier that measures distances to prototypes.
+        Fitted map or classifier that measures distances to prototypes.
     axes : ndarray of shape (k, m, d)
-        Rows are the directions of the coordinates of each chart.
+        Directions of the coordinates of each chart, as rows.
     gating : Gating
-        How distances become shares.
+        Rule that converts distances to shares.
     first : fitted PCA, optional
-        Principal components that the model sees in place of the d features; see `inner`.
+        Principal components that replace the d features as the model's input; see `inner`.
 
     Examples
     --------
@@ -130,18 +130,18 @@ class Charts:
 
     @property
     def inner(self) -> Charts:
-        """The same charts in the space that the model sees; these, if there are no principal components first."""
+        """The same charts in the model's input space, which differs if principal components are taken first."""
         return self if self.first is None else replace(self, axes=self.axes @ self.first.components_.T, first=None)
 
     def behind(self, first: Any) -> Charts:
-        """Return the same charts for samples whose principal components are these samples."""
+        """Return the same charts for samples whose principal components are the present samples."""
         return replace(self, axes=self.axes @ first.components_, first=first)
 
     def __len__(self) -> int:
         return len(self.axes)
 
     def distances(self, X: Array) -> Array:
-        """Return distances (n, k), as the gating wants them."""
+        """Return distances (n, k), as the gating requires."""
         X = self._entered(X)
         if self.gating.kind == "density":
             return self.model.distances(X, measure="logdet")
@@ -160,7 +160,7 @@ class Charts:
         return flat.reshape(len(X), k, m) - own
 
     def features(self, X: Array) -> Floats:
-        """Return the matrix U (n, k (m + 1)): coordinates and a one for each chart, times its share."""
+        """Return the matrix U (n, k (m + 1)): coordinates and a constant one for each chart, times its share."""
         z = self.coordinates(X)
         homogeneous = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=2)
         return (self.shares(X)[:, :, None] * homogeneous).reshape(len(X), -1)
@@ -198,7 +198,7 @@ class Charts:
         return places
 
     def reaches(self) -> Floats:
-        """Return how far (k,) the coordinates of each chart have to reach: the mean square of nearby prototypes."""
+        """Return the mean squared distance (k,) of adjacent prototypes, which each chart has to reach."""
         if len(self) == 1:
             return np.zeros(1)
         squares = np.square(self.coordinates(self.centers)).sum(axis=2)
@@ -206,9 +206,9 @@ class Charts:
         return np.sort(squares, axis=0)[: min(N_NEARBY, len(self) - 1)].mean(axis=0)
 
     def invert(self, Y: Floats, weights: Floats) -> Floats:
-        """Return the samples (n, d) that would be placed at Y, each in the chart where it fits best.
+        """Return samples (n, d) that map to the positions Y, each in the chart that fits best.
 
-        Charts that do not reach a position are left out, unless none does.
+        Charts that do not extend to a position are ignored, unless none does.
         """
         k, m, d = self.axes.shape
         blocks, centers = weights.reshape(k, m + 1, -1), self.centers
@@ -228,11 +228,11 @@ class Charts:
         return samples
 
     def _entered(self, X: Array) -> Array:
-        """Return samples as the model sees them."""
+        """Return samples in the model's input space."""
         return X if self.first is None else self.first.transform(X)
 
     def _within(self, z: Floats, chart: int) -> Floats:
-        """Return the distances (n,) to a prototype, as the gating wants them, of samples given by coordinates."""
+        """Return distances (n,) to a prototype, as the gating requires, of samples given by coordinates."""
         if self.gating.kind != "density":
             return np.square(z).sum(axis=1)
         variances = self.model.variances_[chart, : z.shape[1]]
@@ -266,26 +266,27 @@ def charts_of(
     Parameters
     ----------
     model : object
-        A map with shapes (`MatrixNeuralGas`, `NGPCA`, `MixturePPCA`, ...), whose principal directions are taken; a
-        plain map (`KMeans`, `NeuralGas`, `SOM`), which gets those of the samples around each prototype; or an LVQ
-        classifier, whose matrices are taken.
+        Fitted model: a map with shapes (`MatrixNeuralGas`, `NGPCA`, `MixturePPCA`, ...), whose principal directions are
+        used; a plain map (`KMeans`, `NeuralGas`, `SOM`), with the principal directions of the samples around each
+        prototype; or an LVQ classifier, whose matrices are used.
     X : ndarray of shape (n_samples, d), optional
-        Samples for the directions of a plain map.
+        Samples from which the directions of a plain map are computed.
     n_components : int, optional
-        Number m of coordinates; all that the model has by default.
+        Number m of coordinates; by default all that the model has.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
-        Shares of charts: all to the nearest; by the normal density of each shape, or of each cell of a plain map, the
-        default of
-        maps that have one; ``exp(-d / sigma)`` of squared distances, the default of LVQ classifiers; ``exp(-r /
-        lambda)`` of their ranks, as in neural gas. Plain maps are crisp by default.
+        Rule for the shares of charts. ``"crisp"`` assigns a sample to the nearest chart, the default for plain maps.
+        ``"density"`` uses the normal density of each shape, or of each cell of a plain map, the default for maps with
+        densities. ``"distance"`` uses ``exp(-d / sigma)`` of squared distances d, the default for LVQ classifiers.
+        ``"rank"`` uses ``exp(-r / lambda)`` of the ranks r of the distances, as in neural gas.
     fraction, n_nearest, bandwidth : float, int, {"square", "mean", "root_sum"}
-        When gating by distance, sigma is this fraction of the mean squared distance of a typical prototype to its
-        nearest others. Or, as in the source, each prototype has a sigma of its own, from its mean distance to them, or
-        the root of the sum of squared distances over their number; then the scale of the data matters: standardize.
+        Parameters of ``sigma`` in gating by distance. For ``"square"``, sigma is ``fraction`` times the mean squared
+        distance of a typical prototype to its ``n_nearest`` others. As in the source, ``"mean"`` and ``"root_sum"``
+        give each prototype its own sigma, from the mean distance to these others, or from the root of the sum of
+        squared distances divided by their number; both depend on the scale of the data, so standardize the features.
     range_ : float, default=0.5
-        The lambda of gating by ranks.
+        Parameter lambda of gating by ranks; larger values make shares softer.
     cutoff : float, default=1e-8
-        Share below which a chart has none.
+        Share below which a chart is ignored.
 
     Returns
     -------
@@ -305,7 +306,7 @@ def charts_of(
         raise TypeError(f"{type(model).__name__} has no charts; give a map of vectors or an LVQ classifier.")
     check_is_fitted(model)
     if not hasattr(model, "prototypes_"):
-        raise TypeError(f"The prototypes of {type(model).__name__} are no vectors, so it has no charts.")
+        raise TypeError(f"The prototypes of {type(model).__name__} are not vectors, so it has no charts.")
     if X is not None and X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
@@ -344,13 +345,13 @@ def fitted_model(model: Any, X: Array, y: ArrayLike | None, rng: np.random.Rando
     Parameters
     ----------
     model : estimator
-        A map or an LVQ classifier. It is cloned, unless it is inside ``FrozenEstimator``.
+        Map or LVQ classifier. It is cloned, unless it is wrapped in ``FrozenEstimator``.
     X : ndarray of shape (n, d)
         Samples.
     y : array-like of shape (n,) or None
-        Labels, which only a model that learns from labels gets.
+        Labels, which are passed only to a model that uses labels.
     rng : RandomState
-        Where a model without a ``random_state`` of its own gets one.
+        Source of the seed for a model without a ``random_state`` of its own.
 
     Returns
     -------
@@ -382,9 +383,9 @@ def fitted_model(model: Any, X: Array, y: ArrayLike | None, rng: np.random.Rando
 
 
 def _by_ranks(distances: Array, falling: Array) -> Array:
-    """Return shares (n, k): the first of these for the nearest chart, the next for the next, and so on.
+    """Return shares (n, k) by rank: the first entry of ``falling`` for the nearest chart, the next for the second, ...
 
-    Of equal distances the first is the nearer.
+    Of equal distances, the one with the lower index is nearer.
     """
     rest, rows = np.minimum(distances, np.finfo(distances.dtype).max), np.arange(len(distances))
     shares = np.zeros(distances.shape, falling.dtype)
@@ -415,7 +416,7 @@ def _axes(model: Any, X: Array | None, n_components: int | None) -> Floats:
         metric = as_metric(model, "A chart")
         axes = metric.omegas[metric.slots]
     elif X is None:
-        raise ValueError(f"{type(model).__name__} has no directions of its own; give X, the samples around prototypes.")
+        raise ValueError(f"{type(model).__name__} has no directions of its own; give the samples X to compute them.")
     else:
         axes = _local_directions(X, model.nearest(X), len(model.prototypes_), n_components)
     if n_components is None:
@@ -429,9 +430,9 @@ def _axes(model: Any, X: Array | None, n_components: int | None) -> Floats:
 
 
 def _local_directions(X: Array, labels: Array, k: int, m: int | None) -> Floats:
-    """Return the principal directions (k, m, d) of samples around each label; few samples borrow from all others.
+    """Return the principal directions (k, m, d) of the samples of each label; small groups borrow from all others.
 
-    By default there are as many as features, or as samples differ in if these are fewer than features.
+    By default there are as many directions as features, or as dimensions spanned by the samples if these are fewer.
     """
     d = X.shape[1]
     wanted, m = m or 0, d if m is None else min(m, d)

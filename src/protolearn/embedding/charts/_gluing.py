@@ -1,4 +1,4 @@
-"""Affine maps of charts that agree where charts overlap: charting, and coordination by neighbors or by tangents."""
+"""Alignment of charts by affine maps: charting, and coordination by neighbors or by tangent spaces."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Glued(NamedTuple):
 
 
 class Whitened(NamedTuple):
-    """Features of charts, times their shares, that have covariance one within each chart: the constant is one too.
+    """Features of charts, times their shares, with identity covariance within each chart; the constant is one too.
 
-    ``features = U @ back``, so that weights of U are ``back @`` weights of these. ``constant`` are the weights that
-    make all positions ``1 / sqrt(n)``.
+    ``features = U @ back``, so weights of U are ``back @`` weights of these. ``constant`` are the weights for which all
+    positions are ``1 / sqrt(n)``.
     """
 
     features: Any
@@ -52,7 +52,7 @@ class Whitened(NamedTuple):
 
 
 def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
-    """Return the affine maps B of charts that disagree least, ``sum_i sum_jk r_ij r_ik |B_j z_ij - B_k z_ik|^2``.
+    """Return the affine maps B of charts that minimize ``sum_i sum_jk r_ij r_ik |B_j z_ij - B_k z_ik|^2``.
 
     With U the features of charts and D the matrix of their second moments within each chart, this is the generalized
     eigenproblem ``(D - U'U) v = lambda U'U v``. In features that are white within each chart it reads
@@ -63,14 +63,14 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
     z : ndarray of shape (n, k, m)
         Coordinates of each sample in each chart.
     shares : ndarray of shape (n, k)
-        Shares of the charts, rows sum to one.
+        Shares of the charts; rows sum to one.
     n_components : int
         Number of coordinates to find.
 
     Returns
     -------
     glued : Glued
-        Positions are orthonormal and centered columns.
+        Affine maps, with orthonormal and centered columns of positions.
 
     Examples
     --------
@@ -90,15 +90,15 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
 
 
 def coordinated(z: Floats, shares: Floats, n_components: int, cost: Callable[[Floats], Floats]) -> Glued:
-    """Return the affine maps of charts whose positions have the lowest cost of another kind than `glued`.
+    """Return the affine maps of charts whose positions minimize a given cost, other than that of `glued`.
 
     Parameters
     ----------
     z, shares, n_components
-        As in `glued`.
+        Coordinates, shares and number of dimensions, as in `glued`.
     cost : callable
-        Returns the quadratic form (q, q) of q coordinates, given as the columns (n, q) of positions, such as
-        `off_neighbors` or `off_tangents`.
+        Function that returns the quadratic form (q, q) of q coordinates, given as the columns (n, q) of positions, such
+        as `off_neighbors` or `off_tangents`.
 
     Returns
     -------
@@ -117,12 +117,12 @@ def coordinated(z: Floats, shares: Floats, n_components: int, cost: Callable[[Fl
 
 
 def off_neighbors(reconstruction: Any) -> Callable[[Floats], Floats]:
-    """Return the cost of locally linear coordination: how far samples are from where their neighbors put them.
+    """Return the cost of locally linear coordination: the error of reconstructing positions from those of neighbors.
 
     Parameters
     ----------
     reconstruction : sparse array of shape (n, n)
-        Weights with which neighbors reconstruct each sample.
+        Weights that reconstruct each sample from its neighbors.
     """
 
     def cost(positions: Floats) -> Floats:
@@ -133,7 +133,7 @@ def off_neighbors(reconstruction: Any) -> Callable[[Floats], Floats]:
 
 
 def off_tangents(z: Floats, members: Floats) -> Callable[[Floats], Floats]:
-    """Return the cost of local tangent space alignment: how far positions in each chart are from an affine image of it.
+    """Return the cost of local tangent space alignment: the deviation of positions from an affine image of each chart.
 
     This is ``sum_k min_L sum_i m_ik |y_i - L z_ik|^2`` with the best affine map L of each chart. Charts may be the
     neighborhoods of all samples: then this is the method as it was published.
@@ -143,7 +143,7 @@ def off_tangents(z: Floats, members: Floats) -> Callable[[Floats], Floats]:
     z : ndarray of shape (n, k, m)
         Coordinates of each sample in each chart.
     members : ndarray of shape (n, k)
-        One for the samples of a chart, zero for others.
+        Membership of samples in charts, 1 or 0.
     """
     features, counts = whitened(z, members).features, members.sum(axis=1, keepdims=True)
 
@@ -155,7 +155,7 @@ def off_tangents(z: Floats, members: Floats) -> Callable[[Floats], Floats]:
 
 
 def isometric(weights: Floats, shares: Floats, n_coordinates: int) -> tuple[Floats, float]:
-    """Return the linear change (c, c) of positions that makes charts isometric on average, and what is left.
+    """Return the linear transformation (c, c) that makes charts isometric on average, and the remaining defect.
 
     Parameters
     ----------
@@ -178,16 +178,16 @@ def isometric(weights: Floats, shares: Floats, n_coordinates: int) -> tuple[Floa
 
 
 def chart_groups(shares: Floats, others: Floats, overlap: float) -> Array:
-    """Return the number of the component (k,) that each chart belongs to; charts hang together if they overlap.
+    """Return the component (k,) of each chart, where charts are connected if they overlap.
 
     Parameters
     ----------
     shares : ndarray of shape (n, k)
         Shares of the charts in each sample.
     others : ndarray of shape (n, k)
-        The same, or means of them over the neighbors of each sample.
+        Shares in each sample, or their means over the neighbors of each sample.
     overlap : float
-        Two charts overlap if the smaller gives the larger more than this part of its samples.
+        Minimum fraction of its samples that the smaller of two overlapping charts shares with the larger one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Locally linear embedding: samples as weighted means of their neighbors, and positions that keep these weights."""
+"""Locally linear embedding: weights that reconstruct samples from their neighbors, and positions that preserve them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ SHIFT = 1e-10  # times the mean eigenvalue, so that the matrix can be inverted
 
 
 def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -> sparse.csr_array:
-    """Return the weights, with sum one, of the neighbors whose mean comes nearest to each sample.
+    """Return the weights that best reconstruct each sample as an affine combination of its neighbors.
 
     Row i of the result minimizes ``|x_i - sum_j w_ij x_j|^2 + r |w_i|^2`` over weights of its neighbors that sum to
-    one, where r is ``regularization`` times the sum of the squared distances to them. The weights do not change if the
-    samples are moved, turned or scaled.
+    one, where r is ``regularization`` times the sum of the squared distances to them. The weights are invariant to
+    translation, rotation and scaling of the samples.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Samples.
     indices : array-like of shape (n, k)
-        Neighbors of each sample.
+        Indices of the neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights are preferred. More than zero if there are more neighbors than features.
+        Strength of regularization toward equal weights. It must be positive if there are more neighbors than features.
 
     Returns
     -------
     csr_array of shape (n, n)
-        The weights.
+        Reconstruction weights.
 
     References
     ----------
@@ -60,23 +60,23 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
 
 
 def weights_in_graph(new: Any, X: Any, graph: Any, regularization: float = 1e-3) -> sparse.csr_array:
-    """Return the weights of neighbors as `reconstruction_weights` does, where samples have as many as a graph says.
+    """Return reconstruction weights as `reconstruction_weights` does, for the neighbors in a graph.
 
     Parameters
     ----------
     new : array-like of shape (m, d)
-        Samples.
+        Samples to reconstruct.
     X : array-like of shape (n, d)
-        Samples among which their neighbors are.
+        Samples that contain the neighbors.
     graph : csr_array of shape (m, n)
-        Entries, of whatever value, where samples are neighbors.
+        Neighborhood graph; any stored entry marks a neighbor.
     regularization : float, default=1e-3
-        How much equal weights are preferred.
+        Strength of regularization toward equal weights.
 
     Returns
     -------
     csr_array of shape (m, n)
-        The weights; rows of samples without neighbors are empty.
+        Reconstruction weights; rows of samples without neighbors are empty.
 
     Examples
     --------
@@ -99,24 +99,25 @@ def weights_in_graph(new: Any, X: Any, graph: Any, regularization: float = 1e-3)
 
 
 def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) -> Floats:
-    """Return the positions that are reconstructed best by the weights of their neighbors.
+    """Return the positions that are best reconstructed by the weights of their neighbors.
 
-    They minimize ``sum_i |y_i - sum_j w_ij y_j|^2`` among all positions with mean zero and unit covariance: the
-    eigenvectors of ``(I - W)' (I - W)`` with the smallest eigenvalues, other than the constant.
+    They minimize ``sum_i |y_i - sum_j w_ij y_j|^2`` among all positions with zero mean and identity covariance. The
+    solution consists of the eigenvectors of ``(I - W)' (I - W)`` with the smallest eigenvalues, except the constant
+    one.
 
     Parameters
     ----------
     weights : sparse array of shape (n, n)
-        Weights of the neighbors of each sample; its rows sum to one.
+        Reconstruction weights of the neighbors of each sample; rows sum to one.
     n_components : int
         Number of coordinates.
     rng : RandomState
-        Where the search for eigenvectors of many samples begins.
+        Seed of the eigenvector solver for many samples.
 
     Returns
     -------
     ndarray of shape (n, n_components)
-        The positions.
+        Positions of the samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Maximum variance unfolding: samples are pulled apart while neighbors keep their distances."""
+"""Maximum variance unfolding: embeddings of largest variance that preserve the distances between neighbors."""
 
 from __future__ import annotations
 
@@ -44,94 +44,98 @@ CONVEX_ITER, CONVEX_TOL = 20_000, 1e-4  # of scs
 
 
 class MVU(Embedding):
-    """Maximum variance unfolding: the widest view in which neighbors are as far from each other as in the data.
+    """Maximum variance unfolding: the embedding of largest variance that preserves the distances between neighbors.
 
-    Samples are the joints of a framework whose rods join neighbors, and are pulled apart as far as the rods allow,
-    so that a curved sheet is laid flat. With the matrix K of inner products of the positions and the distances d in
-    the data this maximizes
+    Neighbors are connected by edges of fixed length, like the rods of a framework, and the samples are pulled apart as
+    far as the edges allow. This flattens a curved sheet. With the matrix K of inner products of the positions and the
+    distances d in the data, the problem is to maximize
 
         ``tr(K)`` subject to ``K >= 0``, ``K 1 = 0``, ``K_ii + K_jj - 2 K_ij = d_ij^2`` for all neighbors i, j.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the view.
+        Number of dimensions of the view.
     n_neighbors : int, default=5
-        Neighbors that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
-        rods join layers that only lie close to each other.
+        Number of neighbors that each sample is connected to. With few neighbors the graph is loose and may be
+        stretched; with too many, edges connect layers that only lie close to each other.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"connect", "largest", "raise"}, default="connect"
-        What becomes of a graph that falls apart: the shortest rods between its components are added, with a warning;
-        only the largest component is unfolded, with a warning, and other samples have no position (NaN); or an error.
+        Treatment of a graph that is not connected. ``"connect"`` adds the shortest edges between components, with a
+        warning. ``"largest"`` unfolds only the largest component, with a warning, and sets the positions of other
+        samples to NaN. ``"raise"`` reports an error.
     connectivity : sparse or dense array of shape (n_samples, n_samples), optional
-        A graph of neighbors of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
-        or both, are joined. Their lengths are still taken from ``X``. It must not fall apart.
+        Neighborhood graph of your own, which replaces ``n_neighbors``: all pairs with a nonzero entry in at least one
+        direction are connected. The lengths of edges are still computed from ``X``. The graph must be connected.
     constraint : {"equal", "shrink", "slack"}, default="equal"
-        What rods do: ``"equal"`` keeps their lengths to within ``tol``; ``"shrink"`` lets them become shorter, like
-        strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of
-        points in any space cannot all be kept; strings and springs always can.
+        Constraint on the lengths of edges. ``"equal"`` preserves them to within ``tol``; ``"shrink"`` allows them to
+        become shorter, like strings; ``"slack"`` replaces them by springs that may yield. Dissimilarities that are not
+        the distances of points in any Euclidean space cannot all be preserved exactly; ``"shrink"`` and ``"slack"``
+        always have a solution.
     stiffness : float, default=100.0
-        Stiffness of the springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
+        Stiffness of the springs: their squared lengths deviate by about ``1 / (2 * stiffness)`` of the mean squared
+        length.
     method : {"auto", "low_rank", "sdp"}, default="auto"
-        ``"low_rank"`` moves the samples in ``rank`` dimensions, starting from shortest paths along the rods.
-        ``"sdp"`` solves the problem for K first, which has no local optima but takes long, with the package scs and for
-        at most 250 samples, and starts from there. ``"auto"`` does so with up to 50 samples if scs is there.
+        Solver. ``"low_rank"`` optimizes positions in ``rank`` dimensions, initialized by shortest paths along the
+        edges. ``"sdp"`` first solves the convex problem for K, which has no local optima but takes long, and continues
+        from its solution; it needs the package scs and accepts at most 250 samples. ``"auto"`` selects ``"sdp"`` for up
+        to 50 samples if scs is installed.
     rank : int, default=10
-        Dimensions that samples are moved in, at least ``n_components``.
+        Number of dimensions in which positions are optimized, at least ``n_components``.
     tol : float, default=1e-2
-        Largest error of the length of a rod, in units of their root mean squared length.
+        Largest error of the length of an edge, in units of the root mean square length.
     max_iter : int, default=5000
-        Most steps taken in ``rank`` dimensions. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of steps in ``rank`` dimensions. A ``ConvergenceWarning`` is issued if they do not suffice.
     metric : str, callable or learned metric, default="euclidean"
-        ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, a name or function that
-        `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects, or what
-        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        Distance between samples: ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a
+        name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and other objects;
+        or a learned metric, anything that `protolearn.as_metric` accepts, such as a fitted LVQ classifier.
     squared : bool, default=False
-        Whether precomputed numbers are squared distances already.
+        Whether precomputed dissimilarities are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"
-        What to do with dissimilarities that are not symmetric.
+        Treatment of dissimilarities that are not symmetric: an error, or the mean of both directions.
     n_jobs : int, optional
-        Number of threads that look for neighbors; None means as many as BLAS may use.
+        Number of threads for the search for neighbors; None uses as many as BLAS does.
     random_state : int, RandomState instance or None, default=None
-        A little noise of the first positions, which lets flat data move into all dimensions.
+        Seed of the small noise added to the initial positions, which allows flat data to move in all dimensions.
     verbose : int, default=0
-        1 shows a bar of progress; where there is no terminal, and with 2, a line with the variance and the error of the
-        rods every 50 steps.
+        Verbosity: 1 shows a progress bar; 2, or 1 without a terminal, prints the variance and the error of edge lengths
+        every 50 steps.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions in the view, along the directions of largest variance; NaN for samples that are left out.
     coordinates_ : ndarray of shape (n_samples, rank)
-        Positions in all dimensions that the samples unfold in, of which the view shows the first.
+        Positions in all dimensions of the optimization, of which the view shows the first.
     eigenvalues_ : ndarray of shape (rank,)
-        Largest eigenvalues of K; all others are zero. Those that the view does not show should be small.
+        Largest eigenvalues of K; all others are zero. Eigenvalues beyond the dimensions of the view should be small.
     edge_error_ : float
-        Largest difference between the lengths of a rod in K and in the data, in units of their root mean squared
-        length; with ``constraint="shrink"`` only of rods that are too long.
+        Largest difference between the lengths of an edge in K and in the data, in units of the root mean square length;
+        with ``constraint="shrink"``, only edges that are too long count.
     method_ : str
         ``"low_rank"`` or ``"sdp"``.
     n_iter_ : int
         Number of steps.
     n_features_in_ : int
-        Number of features seen in ``fit``.
+        Number of features seen during ``fit``.
 
     See Also
     --------
-    protolearn.dissimilarities.geodesic : Distances along the same rods, for classical scaling (Isomap).
-    TSNE : A view of clusters, which need not hang together.
+    protolearn.dissimilarities.geodesic : Distances along the same graph, for classical scaling (Isomap).
+    TSNE : A view of clusters, which need not be connected.
 
     Notes
     -----
-    Many rods between few neighbors allow no freedom at all, and then the optimum under exact equality is ill-posed:
-    tensions grow without bounds, and the variance depends on the last digits of the lengths. A ``tol`` above zero makes
-    the problem well-posed. Time grows with the digits of ``tol``.
+    If edges are so many that they leave no degrees of freedom, the optimum under exact equality is ill-posed: Lagrange
+    multipliers are unbounded, and the variance depends on the last digits of the lengths. A positive ``tol`` makes the
+    problem well-posed. The running time grows with the number of digits of ``tol``.
 
-    Tensions are Lagrange multipliers of an augmented Lagrangian, which is minimized by L-BFGS with the slow vibrations
-    of the graph sped up. The convex problem is solved by alternating directions in the coordinates of these vibrations.
+    The problem is solved by an augmented Lagrangian method, whose multipliers are the tensions of the edges. It is
+    minimized by L-BFGS with a preconditioner from the slowest modes of the graph. The convex problem is solved by scs.
 
-    Samples at the same place stay there, and count as often as there are.
+    Identical samples stay at the same position, and are weighted by their number.
 
     References
     ----------
@@ -141,12 +145,12 @@ class MVU(Embedding):
     Burer, S., Monteiro, R. (2003). A nonlinear programming algorithm for solving semidefinite programs via low-rank
     factorization. Mathematical Programming 95, 329-357.
 
-    Povh, J., Rendl, F., Wiegele, A. (2006). A boundary point method to solve semidefinite programs. Computing 78,
-    277-286.
+    O'Donoghue, B., Chu, E., Parikh, N., Boyd, S. (2016). Conic optimization via operator splitting and homogeneous
+    self-dual embedding. Journal of Optimization Theory and Applications 169, 1042-1068. (scs)
 
     Examples
     --------
-    A spiral is drawn out to a line:
+    A spiral is unrolled to a line:
 
     >>> import numpy as np
     >>> from protolearn import MVU
@@ -212,12 +216,12 @@ class MVU(Embedding):
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
-        """Unfold the samples.
+        """Compute the embedding.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
+            Samples or their dissimilarities, see ``metric``.
         y : None
             Ignored.
 
@@ -255,7 +259,7 @@ class MVU(Embedding):
     def _joined(
         self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
     ) -> tuple[Samples, Indices, Any]:
-        """Return the different samples that take part, the place of each sample among them or -1, and their graph."""
+        """Return the distinct samples that are included, the index of each sample among them or -1, and their graph."""
         if self.connectivity is not None:
             return different, places, self._given_graph(places, len(different))
         neighborhood = Neighborhood(min(self.n_neighbors, len(different) - 1), self.radius, self.components)
@@ -272,7 +276,7 @@ class MVU(Embedding):
         return different, order[places], neighborhood.graph(different, search, different.unit)
 
     def _given_graph(self, places: Indices, n: int) -> Any:
-        """Return the graph of neighbors that was given, of different samples."""
+        """Return the given neighborhood graph, of distinct samples."""
         given = given_array("connectivity", self.connectivity, accept_sparse="csr")
         if given.shape != (len(places), len(places)):
             raise ValueError(
@@ -283,13 +287,13 @@ class MVU(Embedding):
         n_parts = connected_components(graph, directed=False)[0]
         if n_parts > 1:
             raise ValueError(
-                f"The graph falls into {n_parts} components, which could be pulled apart for ever. Join them in "
-                "connectivity, or unfold them one by one."
+                f"The graph falls into {n_parts} components, which could be pulled apart without limit. Connect them "
+                "in connectivity, or unfold them one by one."
             )
         return graph + graph.T
 
     def _rods(self, different: Samples, graph: Any) -> tuple[Rods, float]:
-        """Return rods between joined samples, each pair once, and the unit of their lengths."""
+        """Return the edges between connected samples, each pair once, and the unit of their lengths."""
         once = graph.row < graph.col
         first, second = graph.row[once].astype(np.intp), graph.col[once].astype(np.intp)
         if different.vectors is None:
@@ -339,7 +343,7 @@ class MVU(Embedding):
                     penalty = min(2.0 * penalty, LAST_PENALTY)
                 last = size
         if error > 0.5 * self.tol:
-            state = f"rods are still off by up to {error:.2g} of their mean length"
+            state = f"lengths of edges are still off by up to {error:.2g} of their mean"
             advice = "Raise max_iter or tol; use constraint='slack' if no points have the distances in X."
             warn_unconverged(self, self.max_iter, state, advice)
         self.edge_error_ = framework.rods.error(squares, self.constraint == "shrink")
@@ -348,7 +352,7 @@ class MVU(Embedding):
 
 @dataclass(frozen=True)
 class Rods:
-    """Pairs of samples with squared lengths that are bound to an interval: strictly, or at a cost outside of it.
+    """Pairs of samples with squared lengths that are constrained to an interval: strictly, or at a cost outside of it.
 
     The cost is the squared distance from the interval over ``give``.
     """
@@ -379,9 +383,9 @@ class Rods:
 
 
 class Framework:
-    """Rods between n samples, each of some weight, that are pulled apart.
+    """Edges between n weighted samples that are pulled apart.
 
-    Minimized is ``-share tr(K)`` plus the cost of the rods, where ``share`` makes the mean tension about 1.
+    The objective is ``-share tr(K)`` plus the cost of the edges, where ``share`` makes the mean tension about 1.
     """
 
     def __init__(self, rods: Rods, weights: Floats) -> None:
@@ -410,7 +414,7 @@ class Framework:
         return float(self.weights @ np.square(points - self.weights @ points / self.weights.sum()).sum(axis=1))
 
     def modes(self, count: int) -> tuple[Floats, Floats]:
-        """Return squared frequencies and shapes (n, count) of the slowest vibrations; the first is not to move."""
+        """Return squared frequencies and modes (n, count) of the slowest vibrations; the first is the constant mode."""
         laplacian = self.transposed @ self.incidence
         if self.n > MOST_DENSE:
             start = np.random.RandomState(0).normal(size=self.n)
@@ -418,13 +422,13 @@ class Framework:
         return eigh(laplacian.toarray(), subset_by_index=(0, count - 1))
 
     def drawn_out(self, rank: int, rng: np.random.RandomState) -> Floats:
-        """Return positions (n, rank) whose distances come nearest to shortest paths along the rods."""
+        """Return positions (n, rank) whose distances best approximate shortest paths along the edges."""
         return classical_scaling(self.paths, rank, rng) + NOISE * rng.normal(size=(self.n, rank))
 
     def descend(
         self, points: Floats, tensions: Floats, penalty: float, moves: Moves, n_steps: int
     ) -> tuple[Floats, int]:
-        """Return better positions (n, rank) under an augmented Lagrangian, and the number of steps."""
+        """Return improved positions (n, rank) under an augmented Lagrangian, and the number of steps."""
 
         def objective(flat: Floats) -> tuple[float, Floats]:
             points = moves.applied(flat.reshape(shape))
@@ -443,8 +447,8 @@ class Framework:
     def convex_optimum(self, rank: int, rng: np.random.RandomState) -> tuple[Floats, Floats, int]:
         """Solve for K, the matrix of all inner products, with scs.
 
-        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations; the positions
-        that are drawn out if there is no K at all.
+        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations. Without a
+        solution K, the positions are those from shortest paths.
         """
         try:
             import scs
@@ -501,7 +505,7 @@ class Framework:
 
 
 class Moves:
-    """Moves of samples in which slow vibrations of a framework are as fast as others, and all cannot move together."""
+    """Coordinates of positions in which slow modes of a framework converge as fast as others, without translation."""
 
     def __init__(self, framework: Framework) -> None:
         frequencies, self.shapes = framework.modes(min(MODES, framework.n))
@@ -513,7 +517,7 @@ class Moves:
         return moves + self.shapes @ ((self.factors - 1.0)[:, None] * (self.shapes.T @ moves))
 
     def undone(self, points: Floats) -> Floats:
-        """Return moves that lead to these positions, but for a shift of all."""
+        """Return the coordinates of these positions, up to a translation of all."""
         back = np.append(0.0, 1.0 / self.factors[1:])
         return points + self.shapes @ ((back - 1.0)[:, None] * (self.shapes.T @ points))
 
@@ -525,7 +529,7 @@ def _lower_triangle(n: int) -> tuple[Indices, Indices]:
 
 
 def _different(samples: Samples) -> tuple[Samples, Indices]:
-    """Return one of each group of samples that are the same, and the group of each."""
+    """Return one of each group of identical samples, and the group of each sample."""
     if samples.vectors is None:
         # Not all pairs at distance zero: dissimilarities need not be transitive, and would chain all samples together.
         _, first, places = np.unique(samples.all_squares(), axis=0, return_index=True, return_inverse=True)

@@ -1,8 +1,7 @@
-"""Divergences: how much one distribution of affinities differs from another, with derivatives.
+"""Divergences between distributions of affinities, with their derivatives.
 
-Every divergence here has the form ``D(p || q) = outer(sum_k terms(p_k, q_k))`` with one or a few sums. This is all
-that an embedding needs to know: where most ``p`` are zero, only few terms depend on ``p``, and the others are a
-function of ``q`` alone.
+Every divergence here has the form ``D(p || q) = outer(sum_k terms(p_k, q_k))`` with one or a few sums. Embeddings use
+this form: where most ``p`` are zero, only few terms depend on ``p``, and the others are a function of ``q`` alone.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ __all__ = [
     "pairwise_divergences",
 ]
 
-#: Names of divergences, each of which stands for the class with its default parameter.
+#: Divergences by name: the class of each, which is used with its default parameter.
 DIVERGENCES: dict[str, type[Divergence]] = {
     "kl": KullbackLeibler,
     "gkl": GeneralizedKullbackLeibler,
@@ -81,12 +80,12 @@ A_DIVERGENCE = option(*DIVERGENCES) | instance(Divergence, "an instance of a div
 
 @constrained(divergence=A_DIVERGENCE)
 def get_divergence(divergence: str | Divergence) -> Divergence:
-    """Return the divergence of a name, or the given one itself.
+    """Return the divergence with a given name, or the given divergence itself.
 
     Parameters
     ----------
     divergence : str or Divergence
-        A key of ``DIVERGENCES``, for the default parameter, or an instance of any divergence.
+        Key of ``DIVERGENCES``, for a divergence with its default parameter, or an instance of any divergence.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def get_divergence(divergence: str | Divergence) -> Divergence:
 def pairwise_divergences(
     P: ArrayLike, Q: ArrayLike | None = None, divergence: str | Divergence = "kl", *, pseudocount: float = 0.0
 ) -> Floats:
-    """Return the divergences between rows, for maps and embeddings of precomputed dissimilarities.
+    """Compute the divergences between rows, for maps and embeddings of precomputed dissimilarities.
 
     Parameters
     ----------
@@ -113,11 +112,11 @@ def pairwise_divergences(
         Histograms, spectra or other non-negative rows. For divergences of densities (``"kl"``, ``"reverse_kl"``,
         ``"nerv"``, ``"renyi"``, ``"tsallis"``) each must sum to one: divide counts by their sum, or use ``"gkl"``.
     Q : array-like of shape (m, d), optional
-        Rows to compare with; by default those of ``P`` with each other.
+        Rows to compare with; by default the rows of ``P`` are compared with each other.
     divergence : str or Divergence, default="kl"
-        A key of ``DIVERGENCES`` or an instance of a divergence.
+        Key of ``DIVERGENCES``, or an instance of a divergence.
     pseudocount : float, default=0.0
-        Number added to all entries, for divergences that are infinite where there are zeros.
+        Constant added to all entries, for divergences that are infinite if there are zeros.
 
     Returns
     -------
@@ -148,25 +147,28 @@ def pairwise_divergences(
 
 
 def check_divergence(divergence: str | Divergence, random_state: Any = None) -> dict[str, bool]:
-    """Try on random positive arrays which properties a divergence has.
+    """Test the properties of a divergence on random positive arrays.
 
-    A property that is missing shows in some draw; one that is found holds in all of 2000 draws, which is no proof.
+    A property reported as False was violated in some draw. A property reported as True held in all of 2000 draws, which
+    is not a proof.
 
     Parameters
     ----------
     divergence : str or Divergence
-        A key of ``DIVERGENCES`` or an instance of a divergence.
+        Key of ``DIVERGENCES``, or an instance of a divergence.
     random_state : int, RandomState or None, default=None
-        Source of the draws.
+        Seed of the random draws.
 
     Returns
     -------
     dict
-        ``positive``: never negative. ``positive_for_densities``: never negative for arrays that sum to one.
-        ``symmetric``. ``convex_in_p`` and ``convex_in_q``. ``scale_invariant``: factors of p and of q do not matter.
-        ``three_point``: ``D(p, g) = D(p, q) + D(q, g) + <p - q, v>`` with a vector v that depends on q and g alone.
-        ``pythagoras``: ``D(p, g) >= D(p, q) + D(q, g)`` for all p of a set whose element q is nearest to g, of arrays
-        that sum to one; sets are line segments here. Bregman divergences have the last two, gamma divergences the last.
+        Whether each property holds. ``positive``: never negative. ``positive_for_densities``: never negative for arrays
+        that sum to one. ``symmetric``: ``D(p, q) = D(q, p)``. ``convex_in_p`` and ``convex_in_q``: convex in one
+        argument. ``scale_invariant``: independent of factors of p and of q. ``three_point``:
+        ``D(p, g) = D(p, q) + D(q, g) + <p - q, v>`` with a vector v that depends on q and g alone. ``pythagoras``:
+        ``D(p, g) >= D(p, q) + D(q, g)`` for all p of a convex set whose element q is nearest to g, for arrays that sum
+        to one; the test uses line segments. Bregman divergences have the last two properties, gamma divergences the
+        last.
 
     References
     ----------

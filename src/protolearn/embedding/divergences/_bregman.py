@@ -1,4 +1,4 @@
-"""Bregman divergences: how far a convex function lies above its tangent."""
+"""Bregman divergences: the difference between a convex function and its tangent."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ TINY, HUGE = 1e-300, 1e300
 
 @dataclass(frozen=True)
 class KullbackLeibler(Divergence):
-    r"""The Kullback-Leibler divergence of densities, the cost of SNE and t-SNE.
+    r"""Kullback-Leibler divergence of densities, the objective of SNE and t-SNE.
 
     .. math:: D(p \,\|\, q) = \sum_k p_k \log \frac{p_k}{q_k}
 
-    It punishes a small q where p is large: true neighbors that a view tears apart. For p or q that do not sum to one
-    it can be negative; take :class:`GeneralizedKullbackLeibler` there. It is infinite where p has mass and q has none.
+    It penalizes a small q where p is large: true neighbors that are far apart in the view. For p or q that do not sum
+    to one it can be negative; use :class:`GeneralizedKullbackLeibler` then. It is infinite where p is positive and q is
+    zero.
 
     References
     ----------
@@ -64,12 +65,12 @@ class KullbackLeibler(Divergence):
 
 @dataclass(frozen=True)
 class ReverseKullbackLeibler(Divergence):
-    r"""The Kullback-Leibler divergence with its arguments exchanged.
+    r"""Kullback-Leibler divergence with its arguments exchanged.
 
     .. math:: D(p \,\|\, q) = \sum_k q_k \log \frac{q_k}{p_k}
 
-    It punishes a large q where p is small: strangers that a view shows as neighbors. It is meant for densities, and
-    infinite where q has mass and p has none.
+    It penalizes a large q where p is small: false neighbors in the view. It is meant for densities, and infinite where
+    q is positive and p is zero.
 
     References
     ----------
@@ -97,17 +98,17 @@ class ReverseKullbackLeibler(Divergence):
 @constrained(trade_off=number(0, 1))
 @dataclass(frozen=True)
 class NeRV(Divergence):
-    r"""The cost of the neighbor retrieval visualizer: both directions of the Kullback-Leibler divergence.
+    r"""Objective of the neighbor retrieval visualizer: both directions of the Kullback-Leibler divergence.
 
     .. math:: D(p \,\|\, q) = \sum_k c \, p_k \log \frac{p_k}{q_k} + (1 - c) \, q_k \log \frac{q_k}{p_k}
 
-    The first part counts neighbors that a view misses (recall), the second strangers that it shows as neighbors
+    The first term penalizes neighbors that the view misses (recall), the second false neighbors that it shows
     (precision). It is meant for densities.
 
     Parameters
     ----------
     trade_off : float, default=0.5
-        Weight c of the first part, from 0 (precision alone) to 1 (recall alone, the cost of SNE).
+        Weight c of the first term, from 0 (precision only) to 1 (recall only, the objective of SNE).
 
     References
     ----------
@@ -142,7 +143,7 @@ class NeRV(Divergence):
 
 
 class _PowerBregman(Divergence):
-    """A Bregman divergence whose function has the curvature ``_factor * x ** (_order - 2)``."""
+    """Bregman divergence of a function with the second derivative ``_factor * x ** (_order - 2)``."""
 
     _order: float
     _factor: float = 1.0
@@ -172,11 +173,11 @@ class _PowerBregman(Divergence):
 
 @dataclass(frozen=True)
 class GeneralizedKullbackLeibler(_PowerBregman):
-    r"""The Kullback-Leibler divergence of non-negative arrays that need not sum to one, also called I-divergence.
+    r"""Kullback-Leibler divergence of non-negative arrays that need not sum to one, also called I-divergence.
 
     .. math:: D(p \,\|\, q) = \sum_k p_k \log \frac{p_k}{q_k} - p_k + q_k
 
-    It is the Bregman divergence of ``x log x - x``, and infinite where p is positive and q is zero.
+    It is the Bregman divergence of :math:`x \log x - x`, and infinite where p is positive and q is zero.
 
     References
     ----------
@@ -197,11 +198,11 @@ class GeneralizedKullbackLeibler(_PowerBregman):
 
 @dataclass(frozen=True)
 class ReverseGeneralizedKullbackLeibler(Divergence):
-    r"""The generalized Kullback-Leibler divergence with its arguments exchanged.
+    r"""Generalized Kullback-Leibler divergence with its arguments exchanged.
 
     .. math:: D(p \,\|\, q) = \sum_k q_k \log \frac{q_k}{p_k} - q_k + p_k
 
-    It is the limit of :class:`Alpha` for ``alpha`` to 0, and infinite where q is positive and p is zero.
+    It is the limit of :class:`Alpha` for :math:`\alpha \to 0`, and infinite where q is positive and p is zero.
 
     References
     ----------
@@ -228,12 +229,12 @@ class ReverseGeneralizedKullbackLeibler(Divergence):
 
 @dataclass(frozen=True)
 class ItakuraSaito(_PowerBregman):
-    r"""The Itakura-Saito divergence, made for spectra.
+    r"""Itakura-Saito divergence, developed for spectra.
 
     .. math:: D(p \,\|\, q) = \sum_k \frac{p_k}{q_k} - \log \frac{p_k}{q_k} - 1
 
-    It is the Bregman divergence of ``-log x``. A factor common to p and q does not change it, so that small entries
-    count as much as large ones. It is infinite where one of p and q is zero.
+    It is the Bregman divergence of :math:`-\log x`. It is invariant to a common factor of p and q, so small entries
+    have as much influence as large ones. It is infinite where p or q is zero.
 
     References
     ----------
@@ -257,18 +258,20 @@ class ItakuraSaito(_PowerBregman):
 @constrained(beta=number())
 @dataclass(frozen=True)
 class Beta(_PowerBregman):
-    r"""The beta divergence, also called density power divergence, of non-negative arrays.
+    r"""Beta divergence, also called density power divergence, of non-negative arrays.
 
     .. math::
         D(p \,\|\, q) = \sum_k p_k \frac{p_k^{\beta-1} - q_k^{\beta-1}}{\beta-1} - \frac{p_k^\beta - q_k^\beta}{\beta}
 
-    Its limits are the generalized Kullback-Leibler divergence for ``beta`` to 1 and that of Itakura and Saito for
-    ``beta`` to 0; for 2 it is half the squared Euclidean distance. The larger ``beta``, the more large entries count.
+    Its limits are the generalized Kullback-Leibler divergence for :math:`\beta \to 1` and the Itakura-Saito divergence
+    for :math:`\beta \to 0`; for :math:`\beta = 2` it is half the squared Euclidean distance. Larger values of
+    :math:`\beta` increase the influence of large entries.
 
     Parameters
     ----------
     beta : float, default=0.5
-        Any number. Zeros of q make the divergence infinite up to 1, zeros of p up to 0.
+        Any number. The divergence is infinite if q has zeros and :math:`\beta \le 1`, or if p has zeros and
+        :math:`\beta \le 0`.
 
     References
     ----------
@@ -297,17 +300,17 @@ class Beta(_PowerBregman):
 @constrained(eta=number(1, open_low=True))
 @dataclass(frozen=True)
 class Eta(_PowerBregman):
-    r"""The eta divergence, also called norm-like divergence, of non-negative arrays.
+    r"""Eta divergence, also called norm-like divergence, of non-negative arrays.
 
     .. math:: D(p \,\|\, q) = \sum_k p_k^\eta + (\eta - 1) \, q_k^\eta - \eta \, p_k q_k^{\eta - 1}
 
-    It is the Bregman divergence of ``x ** eta``, and ``eta * (eta - 1)`` times the :class:`Beta` divergence of the same
-    parameter. For 2 it is the squared Euclidean distance.
+    It is the Bregman divergence of :math:`x^\eta`, and :math:`\eta (\eta - 1)` times the :class:`Beta` divergence with
+    :math:`\beta = \eta`. For :math:`\eta = 2` it is the squared Euclidean distance.
 
     Parameters
     ----------
     eta : float, default=2.0
-        A number above 1.
+        Exponent, a number above 1. Larger values increase the influence of large entries.
 
     References
     ----------
@@ -333,18 +336,18 @@ class Eta(_PowerBregman):
 
 @dataclass(frozen=True)
 class Bregman(Divergence):
-    r"""The Bregman divergence of any strictly convex function.
+    r"""Bregman divergence of any strictly convex function.
 
     .. math:: D(p \,\|\, q) = \sum_k \phi(p_k) - \phi(q_k) - \phi'(q_k) (p_k - q_k)
 
-    Terms of ``phi`` that are affine do not matter. The mean of some arrays is the q that has the smallest average
-    divergence from them, whatever ``phi``.
+    Affine terms of :math:`\phi` have no effect. For every :math:`\phi`, the q with the smallest average divergence from
+    several arrays is their mean.
 
     Parameters
     ----------
     phi, slope, curvature : callable
-        The function on the non-negative numbers, its derivative and its second derivative, applied to arrays. Where
-        they give NaN at zero (as ``x * np.log(x)`` does), their value close to it is taken.
+        Function :math:`\phi` on the non-negative numbers, its first and its second derivative, applied to arrays. Where
+        they return NaN at zero (as ``x * np.log(x)`` does), their value close to zero is used.
 
     References
     ----------
@@ -385,7 +388,7 @@ class Bregman(Divergence):
 
 
 def evaluated(function: Callable[[Any], Any], x: Any) -> Any:
-    """Return a function of x; where that is NaN, at zero or infinity, its value as close to there as numbers go."""
+    """Return a function of x; where it is NaN, at zero or infinity, its value at the closest representable number."""
     with np.errstate(all="ignore"):
         values = np.asarray(function(np.asarray(x, dtype=np.float64)), dtype=np.float64)
         if np.isnan(values).any():

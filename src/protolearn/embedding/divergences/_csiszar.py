@@ -1,4 +1,4 @@
-"""Csiszar's f-divergences, which compare ratios of densities, and functions of them."""
+"""Csiszar f-divergences, which compare ratios of densities, and functions of these divergences."""
 
 from __future__ import annotations
 
@@ -51,20 +51,21 @@ class _MixedPowers(Divergence):
 @constrained(alpha=number())
 @dataclass(frozen=True)
 class Alpha(_MixedPowers):
-    r"""The alpha divergence of non-negative arrays.
+    r"""Alpha divergence of non-negative arrays.
 
     .. math::
         D(p \,\|\, q) = \frac{1}{\alpha (\alpha - 1)} \sum_k p_k^\alpha q_k^{1 - \alpha} - \alpha p_k + (\alpha - 1) q_k
 
-    From 1 on it avoids zeros: q must be positive where p is. Up to 0 it forces them: q must be zero where p is. Its
-    limits are the generalized Kullback-Leibler divergence for ``alpha`` to 1 and that with exchanged arguments for
-    ``alpha`` to 0; 2 gives half of Pearson's and -1 half of Neyman's chi-square, and 1/2 four times the
-    :class:`Hellinger` divergence. Exchanging p and q turns ``alpha`` into ``1 - alpha``.
+    For :math:`\alpha \ge 1` it is zero-avoiding: q must be positive where p is. For :math:`\alpha \le 0` it is
+    zero-forcing: q must be zero where p is. Its limits are the generalized Kullback-Leibler divergence for
+    :math:`\alpha \to 1` and the same with exchanged arguments for :math:`\alpha \to 0`. The values 2 and -1 give half
+    of the Pearson and Neyman chi-square divergences, and 1/2 four times the :class:`Hellinger` divergence. Exchanging p
+    and q turns :math:`\alpha` into :math:`1 - \alpha`.
 
     Parameters
     ----------
     alpha : float, default=0.5
-        Any number.
+        Any number; see above for special values.
 
     References
     ----------
@@ -96,22 +97,24 @@ class Alpha(_MixedPowers):
 @constrained(alpha=number())
 @dataclass(frozen=True)
 class GeneralizedRenyi(_MixedPowers):
-    r"""The Renyi divergence of non-negative arrays that need not sum to one.
+    r"""Renyi divergence of non-negative arrays that need not sum to one.
 
     .. math::
         D(p \,\|\, q) = \frac{1}{\alpha - 1} \log (1 + S), \quad
         S = \sum_k p_k^\alpha q_k^{1 - \alpha} - \alpha p_k + (\alpha - 1) q_k
 
-    For densities it is :class:`Renyi`'s. For ``alpha`` between 0 and 1, S is negative and grows with the size of p and
-    q: where ``1 + S`` is not positive, as for most counts, the value is infinite. Make densities of them first.
+    For densities it equals :class:`Renyi`. For :math:`0 < \alpha < 1`, S is negative and grows with the size of p and
+    q. Where :math:`1 + S` is not positive, as for most counts, the value is infinite; normalize counts to densities
+    first.
 
     Parameters
     ----------
     alpha : float, default=0.5
-        A positive number, or any with ``normalized``. The limit for 1 is the generalized Kullback-Leibler divergence.
+        A positive number, or any number if ``normalized``. The limit for 1 is the generalized Kullback-Leibler
+        divergence.
     normalized : bool, default=False
-        Divide by ``alpha`` too, so that the divergence is positive for a negative ``alpha`` as well; the limit for 0 is
-        the generalized Kullback-Leibler divergence with exchanged arguments.
+        Whether to divide by :math:`\alpha` as well, which makes the divergence positive for negative :math:`\alpha`,
+        too. The limit for 0 is then the generalized Kullback-Leibler divergence with exchanged arguments.
 
     References
     ----------
@@ -155,18 +158,18 @@ class GeneralizedRenyi(_MixedPowers):
 @constrained(alpha=positive)
 @dataclass(frozen=True)
 class Renyi(_MixedPowers):
-    r"""The Renyi divergence of densities.
+    r"""Renyi divergence of densities.
 
     .. math:: D(p \,\|\, q) = \frac{1}{\alpha - 1} \log \sum_k p_k^\alpha q_k^{1 - \alpha}
 
-    Factors of p and q add constants to it, so that its derivative does not depend on the scale of p. Its limit for
-    ``alpha`` to 1 is the Kullback-Leibler divergence.
+    Factors of p and q only add constants, so the derivative does not depend on the scale of p. The limit for
+    :math:`\alpha \to 1` is the Kullback-Leibler divergence.
 
     Parameters
     ----------
     alpha : float, default=0.5
-        A positive number. From 1 on the divergence is infinite where p has mass and q has none; below 1 if they have
-        none in common.
+        A positive number. For :math:`\alpha \ge 1` the divergence is infinite where p is positive and q is zero; for
+        :math:`\alpha < 1`, if p and q have no mass in common.
 
     References
     ----------
@@ -202,17 +205,17 @@ class Renyi(_MixedPowers):
 @constrained(alpha=positive)
 @dataclass(frozen=True)
 class Tsallis(_MixedPowers):
-    r"""The Tsallis divergence of densities.
+    r"""Tsallis divergence of densities.
 
     .. math:: D(p \,\|\, q) = \frac{1}{1 - \alpha} \Big(1 - \sum_k p_k^\alpha q_k^{1 - \alpha}\Big)
 
-    For densities it is ``alpha`` times the :class:`Alpha` divergence. Its limit for ``alpha`` to 1 is the
+    For densities it is :math:`\alpha` times the :class:`Alpha` divergence. The limit for :math:`\alpha \to 1` is the
     Kullback-Leibler divergence.
 
     Parameters
     ----------
     alpha : float, default=0.5
-        A positive number. From 1 on the divergence is infinite where p has mass and q has none.
+        A positive number. For :math:`\alpha \ge 1` the divergence is infinite where p is positive and q is zero.
 
     References
     ----------
@@ -241,11 +244,11 @@ class Tsallis(_MixedPowers):
 
 @dataclass(frozen=True)
 class Hellinger(Divergence):
-    r"""The squared Hellinger distance of non-negative arrays.
+    r"""Squared Hellinger distance of non-negative arrays.
 
     .. math:: D(p \,\|\, q) = \frac{1}{2} \sum_k \big(\sqrt{p_k} - \sqrt{q_k}\big)^2
 
-    It is symmetric, finite with zeros, for densities at most 1, and the square of a metric.
+    It is symmetric, finite with zeros, at most 1 for densities, and the square of a metric.
 
     References
     ----------
@@ -275,21 +278,21 @@ class Hellinger(Divergence):
 
 @dataclass(frozen=True)
 class Csiszar(Divergence):
-    r"""The f-divergence of any convex function with ``f(1) = 0``.
+    r"""Csiszar f-divergence of any convex function with ``f(1) = 0``.
 
     .. math:: D(p \,\|\, q) = \sum_k q_k \, f\Big(\frac{p_k}{q_k}\Big)
 
-    It cannot grow when entries are added up to coarser ones. Zeros count as the limits there: nothing if p and q are
-    both zero, ``p f'(inf)`` if q is zero alone.
+    It does not increase when entries are merged by addition. Zeros are treated by their limits: a term is zero if p and
+    q are both zero, and :math:`p f'(\infty)` if only q is zero.
 
     Parameters
     ----------
     f, slope : callable
-        The function on the non-negative numbers and its derivative, applied to arrays. Where they give NaN at zero or
-        infinity, their value close to there is taken.
+        Function f on the non-negative numbers and its derivative, applied to arrays. Where they return NaN at zero or
+        infinity, the nearest finite argument is used.
     generalized : bool, default=False
-        Subtract ``f'(1) (p - q)``, so that arrays that do not sum to one have a non-negative divergence, which is 0 if
-        they are equal alone.
+        Whether to subtract :math:`f'(1) (p - q)`. The divergence of arrays that do not sum to one is then non-negative,
+        and zero only if they are equal.
 
     References
     ----------
@@ -316,7 +319,7 @@ class Csiszar(Divergence):
     def __post_init__(self) -> None:
         start = float(evaluated(self.f, 1.0))
         if not abs(start) < 1e-9:
-            raise ValueError(f"f(1)={start:g} must be 0; subtract it from f.")
+            raise ValueError(f"f(1)={start:g} must be 0; subtract this constant from f.")
 
     @property
     def _positive(self) -> bool:  # type: ignore[override]
@@ -338,7 +341,7 @@ class Csiszar(Divergence):
         return (slopes + self._tilt)[None]
 
     def conjugate(self) -> Csiszar:
-        """Return the divergence with p and q exchanged, of ``f*(u) = u f(1 / u)``.
+        """Return the divergence with p and q exchanged, that of ``f*(u) = u f(1 / u)``.
 
         Examples
         --------

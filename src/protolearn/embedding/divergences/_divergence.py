@@ -1,4 +1,4 @@
-"""What all divergences have in common: sums over pairs of entries, their derivatives, checks of the input."""
+"""Base of all divergences: sums over pairs of entries, their derivatives, and input checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = 1e-6  # so close to a limit, formulas lose more digits by cancellati
 
 
 class Pull(NamedTuple):
-    """The part of ``q * slopes(p, q)`` that depends on p: ``factor * p**p_power * q**q_power`` of one of the sums.
+    """Part of ``q * slopes(p, q)`` that depends on p: ``factor * p**p_power * q**q_power`` of one of the sums.
 
     Examples
     --------
@@ -36,15 +36,15 @@ class Pull(NamedTuple):
 
 
 class Divergence(ABC):
-    """A divergence of two non-negative arrays, the last axis of which is summed over.
+    """Divergence of two non-negative arrays, summed over the last axis.
 
-    A family gives the terms of its sums and their slopes and, if it is not one plain sum, a function of the sums and
-    its derivatives. These four take numbers that are known to be fit, and NumPy may warn where they make a formula
-    infinite; ``value`` and ``derivative`` take any numbers.
+    A subclass defines the terms of its sums and their derivatives and, if it is not a plain sum, a function of the sums
+    and its derivatives. These four methods expect valid input, and NumPy may warn where a formula is infinite;
+    ``value`` and ``derivative`` accept any numbers.
 
     Examples
     --------
-    Half the squared Euclidean distance, as a divergence of one's own:
+    Half the squared Euclidean distance, as a divergence of your own:
 
     >>> import numpy as np
     >>> from protolearn.embedding.divergences import Divergence
@@ -90,7 +90,7 @@ class Divergence(ABC):
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether it is one sum, so that the derivative does not depend on its value."""
+        """Whether the divergence is one plain sum, so that the derivative does not depend on its value."""
         return type(self).weights is Divergence.weights
 
     @property
@@ -101,11 +101,11 @@ class Divergence(ABC):
 
     @property
     def pull(self) -> Pull | None:
-        """The part of the slopes that depends on p if that is a product of powers, else None."""
+        """Part of the slopes that depends on p if it is a product of powers, otherwise None."""
         return None
 
     def limit(self) -> Divergence:
-        """Return the divergence that this one turns into where its formula divides by zero, else itself."""
+        """Return the limiting divergence where the formula divides by zero, otherwise the divergence itself."""
         return self
 
     def value(self, p: ArrayLike, q: ArrayLike, pseudocount: float = 0.0) -> Any:
@@ -116,7 +116,7 @@ class Divergence(ABC):
         p, q : array-like of shape (..., n)
             Non-negative numbers; the leading axes are broadcast against each other.
         pseudocount : float, default=0.0
-            Number added to all entries of both, for divergences that are infinite where there are zeros.
+            Constant added to all entries of both, for divergences that are infinite if there are zeros.
 
         Returns
         -------
@@ -137,12 +137,12 @@ class Divergence(ABC):
         p, q : array-like of shape (..., n)
             Non-negative numbers; the leading axes are broadcast against each other.
         pseudocount : float, default=0.0
-            Number added to all entries of both.
+            Constant added to all entries of both.
 
         Returns
         -------
         ndarray of shape (..., n)
-            Derivatives; those from the right where q is zero, which may be infinite.
+            Derivatives; where q is zero, derivatives from the right, which may be infinite.
         """
         form = self.limit()
         p, q = _checked(p, q, pseudocount)
@@ -204,11 +204,11 @@ def _checked(p: ArrayLike, q: ArrayLike, pseudocount: float) -> tuple[Floats, Fl
     number(0).check("pseudocount", pseudocount)
     p, q = (_entries(name, array) for name, array in (("p", p), ("q", q)))
     if p.shape[-1] != q.shape[-1]:
-        raise ValueError(f"p has {p.shape[-1]} entries along its last axis, q has {q.shape[-1]}; give as many of both.")
+        raise ValueError(f"p has {p.shape[-1]} entries along its last axis, but q has {q.shape[-1]}; they must agree.")
     try:
         np.broadcast_shapes(p.shape, q.shape)
     except ValueError:
-        raise ValueError(f"p of shape {p.shape} and q of shape {q.shape} do not fit together.") from None
+        raise ValueError(f"p of shape {p.shape} and q of shape {q.shape} cannot be broadcast together.") from None
     return p + pseudocount, q + pseudocount
 
 
@@ -217,9 +217,9 @@ def _entries(name: str, array: ArrayLike) -> Floats:
     if array.ndim == 0 or array.shape[-1] == 0:
         raise ValueError(f"{name} has shape {array.shape}; give an array with at least one entry along its last axis.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} contains NaN or infinity; divergences are of finite numbers.")
+        raise ValueError(f"{name} contains NaN or infinity; divergences need finite numbers.")
     if (array < 0.0).any():
         raise ValueError(
-            f"{name} contains negative numbers (smallest {array.min():g}); divergences are of counts or densities."
+            f"{name} contains negative numbers (smallest {array.min():g}); divergences need counts or densities."
         )
     return array

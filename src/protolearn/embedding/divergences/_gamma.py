@@ -1,4 +1,4 @@
-"""Divergences that do not depend on the scales of their arguments."""
+"""Divergences that are invariant to the scales of their arguments."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["CauchySchwarz", "Gamma"]
 @constrained(gamma=number(0))
 @dataclass(frozen=True)
 class Gamma(Divergence):
-    r"""The gamma divergence, which does not depend on the scales of p and q.
+    r"""Gamma divergence, which is invariant to the scales of p and q.
 
     .. math::
         D(p \,\|\, q) = \frac{\log \sum_k p_k^{\gamma + 1}}{\gamma (\gamma + 1)}
         + \frac{\log \sum_k q_k^{\gamma + 1}}{\gamma + 1} - \frac{\log \sum_k p_k q_k^\gamma}{\gamma}
 
-    It is robust: where p is q with some outliers mixed in, it is nearly that without them. It is finite with zeros
-    unless p and q have no mass in common; then it is infinite.
+    It is robust: if p is q contaminated by outliers, the divergence is nearly that without the outliers. It is finite
+    with zeros unless p and q have no mass in common; then it is infinite.
 
     Parameters
     ----------
     gamma : float, default=0.5
-        A number from 0 on: the larger, the less small entries count. The limit for 0 is the Kullback-Leibler
-        divergence, which takes densities; for 1 it is that of Cauchy and Schwarz.
+        Parameter :math:`\gamma \ge 0`. Larger values reduce the influence of small entries. The limit for 0 is the
+        Kullback-Leibler divergence, which requires densities; 1 is the Cauchy-Schwarz divergence.
 
     References
     ----------
@@ -85,11 +85,11 @@ class Gamma(Divergence):
 
 @dataclass(frozen=True)
 class CauchySchwarz(Gamma):
-    r"""The Cauchy-Schwarz divergence: minus the logarithm of the cosine of the angle between p and q.
+    r"""Cauchy-Schwarz divergence: minus the logarithm of the cosine of the angle between p and q.
 
     .. math:: D(p \,\|\, q) = \frac{1}{2} \log \sum_k p_k^2 \sum_k q_k^2 - \log \sum_k p_k q_k
 
-    It is the :class:`Gamma` divergence of 1, the symmetric one of that family.
+    It is the :class:`Gamma` divergence for :math:`\gamma = 1`, the symmetric member of that family.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""Views by a mapping: costs of a view, mappings, and new samples."""
+"""Embeddings by a mapping: costs of a view, mappings, and out-of-sample extension."""

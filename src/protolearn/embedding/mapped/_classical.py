@@ -1,4 +1,4 @@
-"""Classical multidimensional scaling: positions in closed form, and a formula for new samples."""
+"""Classical multidimensional scaling: positions in closed form, with an out-of-sample formula."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class GowerMap:
     means : ndarray of shape (n,)
         Mean squared dissimilarity of each training sample to all.
     weights : ndarray of shape (n, c)
-        Positions of the training samples over the eigenvalues of their axes.
+        Positions of the training samples divided by the eigenvalues of their axes.
     unit : float
-        That of the dissimilarities behind these numbers.
+        Unit of the dissimilarities from which ``means`` and ``weights`` were computed.
     squared : bool
         Whether dissimilarities of new samples are squared distances.
     """
@@ -51,56 +51,59 @@ class GowerMap:
 
 
 class ClassicalMDS(Embedding):
-    r"""Classical multidimensional scaling: the linear view, of vectors or of any dissimilarities, in closed form.
+    r"""Classical multidimensional scaling: a linear embedding of vectors or of any dissimilarities, in closed form.
 
-    From dissimilarities d follow the inner products :math:`B = -\frac{1}{2} J d^2 J` that vectors with these distances
-    would have, seen from their mean. The view has the positions
+    The dissimilarities d are converted to the inner products :math:`B = -\frac{1}{2} J d^2 J` of centered vectors with
+    these distances, where J is the centering matrix. The view minimizes
 
-    .. math:: \min_{y} \sum_{ij} (b_{ij} - y_i^\top y_j)^2 ,
+    .. math:: \min_{y} \sum_{ij} (b_{ij} - y_i^\top y_j)^2 .
 
-    which are the eigenvectors of B, each as long as the root of its eigenvalue. Of Euclidean distances these are
-    principal components. Of distances along the data (`protolearn.dissimilarities.geodesic`) the view is Isomap.
+    The solution consists of the leading eigenvectors of B, each scaled by the root of its eigenvalue. For Euclidean
+    distances these are principal components; for geodesic distances (`protolearn.dissimilarities.geodesic`) the view is
+    Isomap.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the view.
+        Number of dimensions of the view.
     metric : str, callable or learned metric, default="euclidean"
-        ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, a name or function that
-        `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects, or what
-        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        Distance between samples: ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a
+        name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and other objects;
+        or a learned metric, anything that `protolearn.as_metric` accepts, such as a fitted LVQ classifier.
     squared : bool, default=False
-        Whether precomputed numbers are squared distances already; negative ones count as zero.
+        Whether precomputed dissimilarities are squared distances already; negative ones are set to zero.
     symmetrize : {"raise", "mean"}, default="raise"
-        What to do with dissimilarities that are not symmetric.
+        Treatment of dissimilarities that are not symmetric: an error, or the mean of both directions.
     n_jobs : int, optional
-        Number of threads; None means as many as BLAS may use.
+        Number of threads; None uses as many as BLAS does.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions in the view, along the directions of largest variance; zero along those that the data do not have.
+        Positions in the view, along the directions of largest variance; zero in dimensions that the data do not have.
     eigenvalues_ : ndarray of shape (n_samples,) or (min(n_samples, n_features),)
-        All eigenvalues of B, the largest first; of vectors those that may differ from zero.
+        All eigenvalues of B in decreasing order; of vectors, those that may differ from zero.
     negative_share_ : float
-        Sizes of all negative eigenvalues, as a part of those of all: 0 for distances of a Euclidean space. No view, of
-        however many dimensions, shows what belongs to these.
+        Sum of the absolute values of the negative eigenvalues, as a fraction of that of all; 0 for Euclidean distances.
+        The corresponding part of the dissimilarities cannot be represented by any number of dimensions.
     mapping_ : LinearMap or GowerMap
-        The map for new samples.
+        Mapping for new samples.
     n_features_in_ : int
-        Number of features seen in ``fit``.
+        Number of features seen during ``fit``.
 
     See Also
     --------
-    MappedEmbedding : Stress, which counts distances rather than inner products, with ``cost="mds"``.
-    protolearn.dissimilarities.signature : How many eigenvalues are negative.
+    MappedEmbedding : Minimizes stress, an error of distances rather than inner products, with ``cost="mds"``.
+    protolearn.dissimilarities.signature : Number of negative eigenvalues.
 
     Notes
     -----
-    Time grows with the cube of the number of samples, or of features if there are vectors with fewer of these.
+    The running time grows with the cube of the number of samples, or of the number of features if vectors have fewer of
+    these.
 
-    New samples are placed by Gower's formula: the point whose squared distances to all others differ from those given
-    by least, in the space of all positive eigenvectors, projected on the view. A training sample has its own position.
+    New samples are placed by Gower's formula: the least-squares solution for the squared distances to all training
+    samples, in the space of all eigenvectors with positive eigenvalues, projected onto the view. A training sample is
+    returned at its own position.
 
     References
     ----------
@@ -110,7 +113,7 @@ class ClassicalMDS(Embedding):
 
     Examples
     --------
-    Isomap of a spiral, which is drawn out to a line:
+    Isomap unrolls a spiral to a line:
 
     >>> import numpy as np
     >>> from protolearn import ClassicalMDS
@@ -151,19 +154,19 @@ class ClassicalMDS(Embedding):
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
-        """Arrange the samples.
+        """Compute the embedding.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
+            Samples or their dissimilarities, see ``metric``.
         y : None
             Ignored.
 
         Returns
         -------
         self : object
-            The fitted view.
+            The fitted embedding.
         """
         self._check_parameters()
         with chunk_threads(self.n_jobs):
@@ -186,12 +189,12 @@ class ClassicalMDS(Embedding):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
-            Samples, or their dissimilarities to those of the fit, see ``metric``.
+            Samples or their dissimilarities to the training samples, see ``metric``.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Positions.
+            Positions of the new samples.
         """
         check_is_fitted(self, "mapping_")
         with chunk_threads(self.n_jobs):
@@ -234,9 +237,9 @@ class ClassicalMDS(Embedding):
         self.embedding_ = samples.unit * scores
         if -values[-1] > shown[-1]:
             warnings.warn(
-                f"The dissimilarities are far from Euclidean: an eigenvalue of {values[-1] * samples.unit**2:g} is "
-                f"larger in size than one of those shown, {shown[-1] * samples.unit**2:g}. Show fewer dimensions, or "
-                "use MappedEmbedding(cost='mds', mapping='free').",
+                f"The dissimilarities are far from Euclidean: the negative eigenvalue {values[-1] * samples.unit**2:g} "
+                f"exceeds the last one shown, {shown[-1] * samples.unit**2:g}, in size. Reduce n_components, or use "
+                "MappedEmbedding(cost='mds', mapping='free').",
                 UserWarning,
                 stacklevel=3,
             )

@@ -1,6 +1,6 @@
-"""Characteristics of data that a view can be asked to keep: affinities, distances, graphs of neighbors.
+"""Characteristics of data that a view should preserve: affinities, distances, neighborhood graphs.
 
-Each is a table with a row for each sample and a column for each training sample, sparse if few of them are joined.
+Each is a table with a row for each sample and a column for each training sample, sparse if few pairs are connected.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ WIDTH = 3.0  # times the perplexity: neighbors with affinities above zero
 
 
 class DataPart(Protocol):
-    """What is to be kept of the data.
+    """Characteristics of the data that a view should preserve.
 
     Examples
     --------
-    Ranks of the distances, of which a view keeps the order alone:
+    Ranks of distances, so that only their order matters:
 
     >>> import numpy as np
     >>> from protolearn import MappedEmbedding
@@ -75,11 +75,11 @@ class DataPart(Protocol):
         """Return a table (n, n) of the samples."""
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
-        """Return a table (m, n) of new samples, which are vectors or squared distances (m, n) to the others."""
+        """Return a table (m, n) of new samples, given as vectors or as squared distances (m, n) to the others."""
 
 
 class OnGraph:
-    """Base of what is kept of a graph of neighbors."""
+    """Base of characteristics of a neighborhood graph."""
 
     n_neighbors: int
     radius: float | None
@@ -90,11 +90,11 @@ class OnGraph:
 
     @property
     def neighborhood(self) -> Neighborhood:
-        """Who is joined to whom."""
+        """Definition of the neighborhood graph."""
         return Neighborhood(self.n_neighbors, self.radius, self.components)
 
     def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
-        """Return which samples take part."""
+        """Return the indices of the samples that are included."""
         return self.neighborhood.kept(samples, _search(threads, rng), samples.unit)
 
     def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
@@ -114,18 +114,19 @@ class OnGraph:
 
 @dataclass(frozen=True)
 class Affinities:
-    """How likely each sample takes which other as its neighbor.
+    """Affinities: the probability with which each sample selects another as its neighbor.
 
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbors, at most a third of the samples for a good view.
+        Effective number of neighbors; choose at most a third of the number of samples.
     symmetric : bool, default=True
-        One distribution over all pairs. Otherwise each sample has its own over the others, as new samples always do.
+        Whether affinities are one joint distribution over all pairs. Otherwise each sample has a conditional
+        distribution over the others; new samples always do.
 
     Examples
     --------
-    Each sample prefers the one that is near:
+    The affinity of each sample is largest to the nearest other sample:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -143,7 +144,7 @@ class Affinities:
     metric: ClassVar[bool] = False
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
-        """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbors."""
+        """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbors only."""
         n = len(samples)
         check_perplexity(self.perplexity, n)
         neighbors = all_pairs(samples.all_squares()) if n <= FEW else _nearest(samples, self._reach(n), threads, rng)
@@ -151,7 +152,7 @@ class Affinities:
         return joint_affinities(conditional) if self.symmetric else conditional
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
-        """Return affinities (m, n), each row of which sums to 1; no sample is a neighbor of itself."""
+        """Return affinities (m, n), each row normalized to 1; no sample is a neighbor of itself."""
         squares, indices = nearest_of_new(samples, new, self._reach(len(samples)) + 1, threads)
         itself = squares[:, :1] == 0.0
         squares, indices = (np.where(itself, part[:, 1:], part[:, :-1]) for part in (squares, indices))
@@ -192,7 +193,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class InnerProducts:
-    """Inner products of all pairs, as seen from the mean of the samples.
+    """Inner products of all pairs, relative to the mean of the samples.
 
     Examples
     --------
@@ -223,21 +224,21 @@ class InnerProducts:
 
 @dataclass(frozen=True)
 class Geodesics(OnGraph):
-    """Lengths of the shortest paths from neighbor to neighbor, of all pairs.
+    """Geodesic distances of all pairs: lengths of shortest paths in the neighborhood graph.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Examples
     --------
-    From end to end of three sides of a square, the path along them counts, which is 1 + 1.1 + 1.1 long:
+    Between the ends of three sides of a square, the path along the sides has the length 1 + 1.1 + 1.1:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -261,7 +262,7 @@ class Geodesics(OnGraph):
         return shortest_paths(self._of(samples, threads, rng))
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
-        """Return lengths (m, n) of paths whose first step is to a neighbor."""
+        """Return lengths (m, n) of paths that start at a neighbor of the new sample."""
         between = shortest_paths(self._of(samples, threads, rng, quiet=True))
         edges = self._of_new(samples, new, threads)
         lengths, steps = np.empty(edges.shape), np.sqrt(edges.data)
@@ -277,12 +278,12 @@ class EdgeSquares(OnGraph):
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Examples
     --------
@@ -318,18 +319,18 @@ class HeatKernel(OnGraph):
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     width : float, optional
-        The mean squared distance of neighbors by default.
+        Squared length scale of the kernel; the mean squared distance of neighbors by default.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Examples
     --------
-    The nearer a neighbor is, the more it counts:
+    Nearer neighbors have larger weights:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -365,23 +366,23 @@ class HeatKernel(OnGraph):
 
 @dataclass(frozen=True)
 class Reconstruction(OnGraph):
-    """Weights with which neighbors make up each sample, see locally linear embedding.
+    """Weights that reconstruct each sample from its neighbors, as in locally linear embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors of each sample.
+        Number of neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights are preferred, which is needed for more neighbors than features.
+        Strength of regularization toward equal weights, which is needed for more neighbors than features.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Examples
     --------
-    A point between two others is made up of both:
+    A point between two others is a weighted mean of both:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -413,7 +414,7 @@ class Reconstruction(OnGraph):
 
 
 def _search(threads: Threads, rng: RandomState) -> Any:
-    """Return what looks for the nearest of vectors, of very many with the help of cells."""
+    """Return a function that searches the nearest vectors, using cells if there are very many."""
     return partial(nearest_vectors, threads=threads, rng=rng)
 
 
@@ -425,7 +426,7 @@ def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Ne
 
 
 def _in_rows(values: Floats, indices: Any, n: int) -> Any:
-    """Return values (m, k) at places (m, k) of a sparse table (m, n)."""
+    """Return values (m, k) at columns (m, k) of a sparse table (m, n)."""
     m, k = values.shape
     return sparse.csr_array((values.ravel(), np.ravel(indices), np.arange(0, m * k + 1, k)), shape=(m, n))
 
@@ -439,6 +440,6 @@ def _vectors(samples: Samples) -> Array:
 def _refuse_many(samples: Samples) -> None:
     if len(samples) > MOST_PAIRS:
         raise ValueError(
-            f"All pairs of n_samples={len(samples)} are too many to be compared one by one; train on a part of the "
-            "samples, or use a cost of neighbors, such as 'tsne'."
+            f"The cost cannot compare all pairs of n_samples={len(samples)}; train on a subset of the samples, or use "
+            "a cost of neighbors, such as 'tsne'."
         )

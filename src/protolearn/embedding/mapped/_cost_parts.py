@@ -1,4 +1,4 @@
-"""What a view shows of the characteristics of data, errors between both, and constraints, with their gradients."""
+"""Characteristics of a view, errors between these and the data, and constraints, with their gradients."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ EXAGGERATION = 12.0  # of the pull between neighbors meanwhile
 
 
 class ErrorPart(Protocol):
-    """How far numbers b of a view are from numbers a of the data, as a sum over pairs.
+    """Error between characteristics b of a view and a of the data, as a sum over pairs.
 
     Examples
     --------
-    Absolute differences, which are not as strict with distances that cannot be kept:
+    Absolute differences, which penalize large errors less than squared differences do:
 
     >>> import numpy as np
     >>> from protolearn.embedding.mapped.costs import Cost, DistanceView, Distances
@@ -77,15 +77,15 @@ class ErrorPart(Protocol):
         """Return the summands."""
 
     def slopes(self, a: Any, b: Any) -> Any:
-        """Return their derivatives with respect to b."""
+        """Return the derivatives of the summands with respect to b."""
 
 
 class ViewPart(Protocol):
-    """What a view shows of the data.
+    """Characteristics of a view that are compared with those of the data.
 
     Examples
     --------
-    Any view gives an error as a function of positions, and its gradient:
+    Every view part provides an error as a function of positions, and its gradient:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -100,18 +100,18 @@ class ViewPart(Protocol):
     size: ClassVar[float]  # root mean square radius of a good first layout, if it is not that of the data
 
     def compared(self, given: Any, error: Any, threads: Threads) -> Rows:
-        """Return the error, about 1 for a view that shows nothing, as a function of all positions (n, d)."""
+        """Return the error, about 1 for an uninformative view, as a function of all positions (n, d)."""
 
     def placed(self, given: Any, points: Floats, error: Any, threads: Threads) -> Rows:
-        """Return the errors (m,) of new points as a function of their positions (m, d), while the others rest."""
+        """Return the errors (m,) of new points as a function of their positions (m, d), while the others stay fixed."""
 
 
 class ViewConstraint(Protocol):
-    """What positions should obey, as a penalty.
+    """Constraint on positions, as a penalty term.
 
     Examples
     --------
-    Positions that should stay near the origin:
+    A penalty that keeps positions close to the origin:
 
     >>> import numpy as np
     >>> from protolearn.embedding.mapped.costs import Cost, DistanceView, Distances, LeastSquares
@@ -138,7 +138,8 @@ class LeastSquares:
     Parameters
     ----------
     weighting : {"none", "sammon"}, default="none"
-        Weights w are 1, or ``1 / a``, so that small numbers count as much as large ones; zeros do not count then.
+        Weights w of the squares: 1 for ``"none"`` and ``1 / a`` for ``"sammon"``, which emphasizes small values; zeros
+        are excluded then.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class LeastSquares:
         return self._weights(a) * np.square(a - b)
 
     def slopes(self, a: Any, b: Any) -> Any:
-        """Return their derivatives with respect to b."""
+        """Return the derivatives of the summands with respect to b."""
         return 2.0 * self._weights(a) * (b - a)
 
     def _weights(self, a: Any) -> Any:
@@ -171,7 +172,7 @@ class ProductError:
 
     Examples
     --------
-    Samples that are similar should not be far apart:
+    Similar samples should be close to each other:
 
     >>> import numpy as np
     >>> from protolearn.embedding.mapped.costs import ProductError
@@ -187,13 +188,13 @@ class ProductError:
         return a * b
 
     def slopes(self, a: Any, b: Any) -> Any:
-        """Return their derivatives with respect to b."""
+        """Return the derivatives of the summands with respect to b."""
         return a
 
 
 @dataclass(frozen=True)
 class SquaredError:
-    """Squares ``b^2`` of what should be zero in the view.
+    """Squares ``b^2`` of residuals that should be zero in the view.
 
     Examples
     --------
@@ -211,7 +212,7 @@ class SquaredError:
         return np.square(b)
 
     def slopes(self, a: Any, b: Any) -> Any:
-        """Return their derivatives with respect to b."""
+        """Return the derivatives of the summands with respect to b."""
         return 2.0 * b
 
 
@@ -219,7 +220,7 @@ class SquaredError:
 
 
 class _Pairs(ABC):
-    """Base of views that show a number for each pair, which must be symmetric in the data."""
+    """Base of views that are characterized by one number for each pair, which must be symmetric in the data."""
 
     size: ClassVar[float] = 1.0
 
@@ -286,7 +287,7 @@ class _Pairs(ABC):
 
 @dataclass(frozen=True)
 class DistanceView(_Pairs):
-    """Distances of points.
+    """Distances between points.
 
     Examples
     --------
@@ -312,7 +313,7 @@ class DistanceView(_Pairs):
 
 @dataclass(frozen=True)
 class SquaredDistanceView(_Pairs):
-    """Squared distances of points.
+    """Squared distances between points.
 
     Examples
     --------
@@ -337,7 +338,7 @@ class SquaredDistanceView(_Pairs):
 
 @dataclass(frozen=True)
 class InnerProductView(_Pairs):
-    """Inner products of points, as seen from their mean.
+    """Inner products of points, relative to their mean.
 
     Examples
     --------
@@ -402,15 +403,15 @@ class ResidualView:
 
 @dataclass(frozen=True)
 class KernelView:
-    """Affinities of points: a kernel of their distance, normalized.
+    """Affinities of points: a normalized kernel of their distance.
 
     Parameters
     ----------
     kernel : Kernel
         ``GaussianKernel()`` or ``StudentKernel(dof)``.
     symmetric : bool, default=True
-        One distribution over all pairs, as that of the data. Otherwise each point has its own over the others, as new
-        points always do.
+        Whether affinities are one joint distribution over all pairs, as in the data. Otherwise each point has a
+        conditional distribution over the others; new points always do.
 
     Examples
     --------
@@ -432,7 +433,7 @@ class KernelView:
     size: ClassVar[float] = 1e-2
 
     def compared(self, given: Any, error: Divergence, threads: Threads) -> Rows:
-        """Return the divergence, or the mean of those of all points, as a function of all positions."""
+        """Return the divergence as a function of all positions; of conditional affinities, the mean over all points."""
         return _Forces(given, self.kernel, self.symmetric, error.limit(), threads)
 
     def placed(self, given: Any, points: Floats, error: Divergence, threads: Threads) -> Rows:
@@ -465,7 +466,7 @@ class KernelView:
 
 @dataclass
 class _Forces:
-    """The divergence of all points: exact for few of them, or where a field cannot follow it, else fast."""
+    """Divergence of all points: exact for few points, or where a field cannot approximate it, otherwise fast."""
 
     p: Any
     kernel: Kernel
@@ -480,16 +481,16 @@ class _Forces:
 
     @property
     def unfold(self) -> Callable[[Floats], Iterator[int]] | None:
-        """A descent for points that are still free, as that of `TSNE`.
+        """Gradient descent for free positions, as in `TSNE`.
 
-        Under a Gaussian kernel there is none: clusters would become too small for a field to see what is in them.
+        There is none for a Gaussian kernel: clusters would become too small for the resolution of a field.
         """
         return self._unfolded if isinstance(self.kernel, StudentKernel) else None
 
     def _unfolded(self, points: Floats) -> Iterator[int]:
-        """Move points, step by step, and count: up to 0 neighbors attract each other more than they should.
+        """Move points step by step and count the steps; up to step 0, the attraction of neighbors is exaggerated.
 
-        These steps minimize the Kullback-Leibler divergence, whatever comes after.
+        These steps minimize the Kullback-Leibler divergence, whichever divergence is minimized afterwards.
         """
         descent = Descent(self.kernel.longest_step)
         for step in count(1 - N_UNFOLDING):
@@ -520,14 +521,14 @@ class _Forces:
 @constrained(weight=positive)
 @dataclass(frozen=True)
 class Whitened:
-    """The mean should be zero and the covariance one: ``weight (|mean|^2 + |covariance - I|^2)``.
+    """Constraint to zero mean and identity covariance: ``weight (|mean|^2 + |covariance - I|^2)``.
 
-    Both are weighted by the sums of the rows of the table: by the degrees in a graph of weights.
+    Mean and covariance are weighted by the row sums of the table, that is, by the degrees in a weighted graph.
 
     Parameters
     ----------
     weight : float, default=1.0
-        Weight of the penalty. The cost shrinks a layout to a point if its error is more than that.
+        Weight of the penalty term. If the error of a layout exceeds it, the view collapses to a point.
 
     Examples
     --------
@@ -558,12 +559,12 @@ class Whitened:
 @constrained(weight=positive)
 @dataclass(frozen=True)
 class Spread:
-    """Points should be far apart: minus ``weight`` times their variance in the view over that in the data.
+    """Reward for distant points: minus ``weight`` times the ratio of the variance in the view to that in the data.
 
     Parameters
     ----------
     weight : float, default=0.01
-        Weight of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+        Weight of the variance. Larger values unfold the data faster but stretch the distances between neighbors more.
 
     Examples
     --------
@@ -588,7 +589,7 @@ class Spread:
 
 
 def _units(given: Any, error: ErrorPart) -> Floats:
-    """Return the errors (m,) of rows in a view that shows nothing."""
+    """Return the errors (m,) of the rows of an uninformative view."""
 
     def terms(a: Floats) -> Any:
         return error.terms(a, np.full_like(a, error.nothing))

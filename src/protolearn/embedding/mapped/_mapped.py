@@ -1,4 +1,4 @@
-"""Views by a mapping: any cost of a view, minimized by a map from the data to it, which places new samples at once."""
+"""Embeddings by an explicit mapping, optimized for any cost of a view, with an out-of-sample extension."""
 
 from __future__ import annotations
 
@@ -51,93 +51,100 @@ def _is_invertible(self: MappedEmbedding) -> bool:
 
 
 class MappedEmbedding(Embedding):
-    r"""A view by an explicit mapping, under any cost: new samples are placed at once, and there is a way back.
+    r"""Embedding by an explicit mapping, optimized for any cost, that applies directly to new samples.
 
-    Neighbor embeddings, multidimensional scaling, Isomap and others look for the positions :math:`y_i` of samples with
-    the least cost. Here positions are given by a mapping, :math:`y_i = f(x_i; \theta)`, and its parameters are looked
-    for,
+    Neighbor embeddings, multidimensional scaling, Isomap and other methods optimize the positions :math:`y_i` of
+    samples with respect to a cost E. Here the positions are given by a mapping, :math:`y_i = f(x_i; \theta)`, and its
+    parameters are optimized with the gradient
 
     .. math:: \frac{\partial E}{\partial \theta}
-              = \sum_i \Big(\frac{\partial f(x_i)}{\partial \theta}\Big)^\top \frac{\partial E}{\partial y_i} ,
+              = \sum_i \Big(\frac{\partial f(x_i)}{\partial \theta}\Big)^\top \frac{\partial E}{\partial y_i} .
 
-    so that every cost goes with every mapping. The mapping may be trained on a part of the samples, and applied to all.
+    Every cost can be combined with every mapping. The mapping may be trained on a subset of the samples and then
+    applied to all of them. Linear and local mappings also have an `inverse_transform`.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the view.
+        Number of dimensions of the view.
     cost : str or Cost, default="tsne"
-        What is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
-        ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
-        as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
+        Objective that is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``,
+        ``"isomap"``, ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of
+        your own, such as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
     mapping : {"linear", "local", "network", "neighbors", "free"}, Mapping, or estimator, default="local"
-        Form of the map from the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ
-        classifier for the charts of that. ``"neighbors"`` leaves positions free and places new samples between those of
-        their nearest neighbors: the most accurate map, which keeps the training samples. ``"free"`` positions have no
-        map: new samples go where they cost least while all others rest, which takes a search. See
-        `protolearn.embedding.mapped.mappings`.
+        Form of the mapping from the data to the view.
+
+        - ``"linear"`` is a linear projection.
+        - ``"local"`` is linear on each k-means cell; a map or an LVQ classifier in its place supplies the charts.
+        - ``"network"`` is a feed-forward neural network.
+        - ``"neighbors"`` optimizes free positions of the training samples and interpolates between those of the nearest
+          training samples. It is the most accurate mapping, but has to store the training samples.
+        - ``"free"`` optimizes free positions without a mapping. A new sample is placed by minimizing its own cost while
+          all others stay fixed, which requires an optimization.
+
+        See `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
-        Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
-        2,000 of a Dask collection.
+        Number or fraction of the samples that the mapping is trained on, drawn at random. By default all samples are
+        used, but at most 2,000 of a Dask collection.
     init : {"pca", "random"} or array-like of shape (n_samples, n_components), default="pca"
-        First positions, which the mapping comes as near to as it can.
+        Initial positions, which the mapping approximates as closely as it can.
     n_init : int, default=1
-        Number of starts, random ones from the second on, of which the one with the least cost is kept.
+        Number of initializations, random from the second on; the solution with the lowest cost is kept.
     solver : {"lbfgs", "sgd"}, default="lbfgs"
-        ``"sgd"`` goes ``max_iter`` steps against the gradient, at rates that fall from 0.3 to 0.01 as in Bunte (2011),
-        where there are 300: positions move by the rate times the number of samples times the gradient, as near as the
-        mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
-        reaches lower costs, in fewer steps.
+        Optimizer. ``"sgd"`` takes ``max_iter`` gradient steps with learning rates that decrease from 0.3 to 0.01,
+        following Bunte (2011), where there are 300 steps. Positions move by the learning rate times the number of
+        samples times the gradient, as closely as the mapping can represent. This solver is meant for comparison and
+        restricted to costs of affinities and mappings other than networks; L-BFGS reaches lower costs in fewer steps.
     max_iter : int, default=250
-        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`. If these are
-        too few for L-BFGS to converge, there is a ``ConvergenceWarning``.
+        Maximum number of iterations; with ``mapping="neighbors"`` and a Student kernel, number of steps of the gradient
+        descent of `TSNE`. A ``ConvergenceWarning`` is issued if L-BFGS does not converge within them.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
-        Metric of the data, as in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose
-        projections are mapped, only free positions can be found.
+        Distance between samples, as in `TSNE`. ``"euclidean"`` and learned metrics of a single matrix, whose
+        projections are mapped, work with all mappings; all others require ``mapping="free"``.
     squared : bool, default=False
-        Whether precomputed numbers are squared distances already.
+        Whether precomputed dissimilarities are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"
-        What to do with dissimilarities that are not symmetric.
+        Treatment of dissimilarities that are not symmetric: an error, or the mean of both directions.
     n_jobs : int, optional
-        Number of threads; None means as many as BLAS may use.
+        Number of threads; None uses as many as BLAS does.
     random_state : int, RandomState instance or None, default=None
-        Samples to train on, seeds of charts, random starts.
+        Seed for the choice of training samples, the charts and random initializations.
     verbose : int, default=0
-        1 shows a bar of progress; where there is no terminal, and with 2, a line with the cost every 50 iterations.
+        Verbosity: 1 shows a progress bar; 2, or 1 without a terminal, prints the cost every 50 iterations.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions of the samples, NaN if they have none (free positions, and a cost of the largest component of a graph
-        alone); of a Dask collection a lazy array, which is not stored with the view.
+        Positions of the samples; NaN for samples that are not placed (free positions with a cost that is restricted to
+        the largest component of a graph). Of a Dask collection a lazy array, which is not stored with the estimator.
     mapping_ : SolvedMapping
-        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`,
-        `NeighborMap`, or `Placing` for free positions.
+        Fitted mapping: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``,
+        `NetworkMap`, `NeighborMap`, or `Placing` for free positions.
     train_indices_ : ndarray
-        Samples that the mapping was trained on.
+        Indices of the samples that the mapping was trained on.
     cost_ : float
-        The cost that was reached on these.
+        Final cost on the training samples.
     cost_history_ : list of float
-        The cost after each iteration of L-BFGS, or of plain steps, of the best start.
+        Cost after each iteration of the best initialization.
     n_iter_ : int
-        Number of its iterations, or of the steps of the descent of ``mapping="neighbors"``, after which L-BFGS has one
-        iteration more.
+        Number of iterations of the best initialization. With ``mapping="neighbors"``, number of gradient descent steps,
+        which are followed by one iteration of L-BFGS.
     n_features_in_ : int
-        Number of features seen in ``fit``.
+        Number of features seen during ``fit``.
 
     See Also
     --------
-    TSNE : Free positions under the same cost, with a descent made for it.
-    Charting : Charts that agree where they overlap.
-    OutOfSample : Places new samples into a view without a map.
+    TSNE : Free positions under the same cost, with a specialized gradient descent.
+    Charting : Alignment of local linear charts.
+    OutOfSample : Out-of-sample extension of embeddings without a mapping.
 
     Notes
     -----
-    Features of mappings that are linear in their parameters (all but networks) are whitened first, so that a step
-    against the gradient moves positions as near as the mapping allows to where they would move if they were free. This
-    makes L-BFGS fast, whatever the scale of the data.
+    Features of mappings that are linear in their parameters (all but networks) are whitened first. A gradient step then
+    moves positions as closely as the mapping allows to where it would move free positions. This makes L-BFGS converge
+    fast at any scale of the data.
 
     References
     ----------
@@ -213,15 +220,16 @@ class MappedEmbedding(Embedding):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), list of objects, or Dask collection
-            Samples, or their dissimilarities, see ``metric``. Of a Dask array or data frame only the samples to train
-            on are collected; ``embedding_`` is then a lazy array.
+            Samples or their dissimilarities, see ``metric``. Of a Dask array or data frame, only the training samples
+            are loaded into memory, and ``embedding_`` is a lazy array.
         y : array-like of shape (n_samples,), optional
-            Classes, for charts of a classifier; those of a Dask collection are one with the same partitions.
+            Classes, for mappings with the charts of a classifier; for a Dask collection, a collection with the same
+            partitions.
 
         Returns
         -------
         self : object
-            The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
+            The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
         self._check_parameters()
         rng = check_random_state(self.random_state)
@@ -232,13 +240,13 @@ class MappedEmbedding(Embedding):
         return self
 
     def _train_on_some(self, X: Any, y: Any, rng: np.random.RandomState) -> bool:
-        """Train on samples of a Dask collection; return whether that was interrupted."""
+        """Train on samples of a Dask collection; return whether the training was interrupted."""
         if isinstance(get_mapping(self.mapping), FreeMapping):
-            raise ValueError("mapping='free' places no samples but those that it is trained on; use another mapping.")
+            raise ValueError("mapping='free' cannot place further samples of a Dask collection; use another mapping.")
         if not (self._of_vectors or is_learned(self.metric)):
-            raise ValueError(f"metric={self.metric!r} needs all samples in memory; a Dask collection holds vectors.")
+            raise ValueError(f"metric={self.metric!r} does not apply to a Dask collection, which holds vectors.")
         if not isinstance(self.init, str):
-            raise ValueError("init is an array, and a Dask collection is trained on some of its samples; name a rule.")
+            raise ValueError("init must not be an array for a Dask collection; use init='pca' or init='random'.")
         parts = read_partitions(self, X, y, reset=True, supervised=None)
         rows = self._drawn(len(parts), rng, MOST_COLLECTED)
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose)
@@ -250,7 +258,7 @@ class MappedEmbedding(Embedding):
         return interrupted
 
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
-        """Train on given rows, by default those that ``n_train`` says; return whether that was interrupted."""
+        """Train on the given rows, by default those selected by ``n_train``; return whether this was interrupted."""
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
         if self.solver == "sgd" and (isinstance(mapping, NetworkMapping) or not isinstance(cost.view, KernelView)):
             raise ValueError(
@@ -290,23 +298,23 @@ class MappedEmbedding(Embedding):
 
     @blockwise
     def transform(self, X: ArrayLike) -> Array:
-        """Place samples in the view.
+        """Map samples to the view.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or Dask collection
-            Samples.
+            Samples to map.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Positions, as a lazy array if the samples are lazy.
+            Positions of the samples; a lazy array if the samples are lazy.
         """
         check_is_fitted(self, "mapping_")
         if not (self._of_vectors or self._pairwise or self._lens):
             raise ValueError(
-                f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
-                "metric='precomputed', and give those of new samples to the training samples here."
+                f"New samples cannot be placed with metric={self.metric!r}; fit with metric='precomputed', and pass "
+                "the dissimilarities of new samples to the training samples here."
             )
         return self._placed(X)
 
@@ -317,7 +325,7 @@ class MappedEmbedding(Embedding):
     @available_if(_is_invertible)
     @chunk_threads(1)
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Return samples that are placed at given positions.
+        """Return samples that are mapped to the given positions.
 
         Parameters
         ----------
@@ -327,8 +335,8 @@ class MappedEmbedding(Embedding):
         Returns
         -------
         samples : ndarray of shape (n_samples, n_features)
-            Of all samples that are placed there, the one nearest to the mean, or to the prototype whose chart fits
-            best.
+            Among all samples that map to the position, the one nearest to the mean or, with charts, to the prototype of
+            the chart that fits best.
         """
         check_is_fitted(self, "mapping_")
         positions: Floats = check_array(X, dtype=np.float64)
@@ -338,7 +346,7 @@ class MappedEmbedding(Embedding):
         return samples if self._lens is None else self._lens.restore(samples)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say whether classes are needed."""
+        """Declare whether classes are required."""
         tags = super().__sklearn_tags__()
         mapping = self.mapping.model if isinstance(self.mapping, LocalLinearMapping) else self.mapping
         inner = getattr(mapping, "__sklearn_tags__", None)
@@ -356,14 +364,14 @@ class MappedEmbedding(Embedding):
         return read_samples(self, X)
 
     def _taking_part(self, samples: Samples, rows: Array, threads: Threads) -> tuple[Samples, Array]:
-        """Return those of some samples that the cost is of: all, or those in the largest component of their graph."""
+        """Return the samples that the cost includes: all, or those in the largest component of their graph."""
         training = samples.part(rows)
         if training.vectors is not None and (training.vectors == training.vectors[0]).all():
             raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
         kept = get_cost(self.cost).kept(training, threads, np.random.RandomState(0))
         if len(kept) < LEAST_SAMPLES:
             raise ValueError(
-                f"The largest component of the graph of neighbors has only {len(kept)} samples; raise n_neighbors or "
+                f"The largest component of the neighborhood graph has only {len(kept)} samples; raise n_neighbors or "
                 "radius."
             )
         if len(kept) == len(rows):
@@ -371,23 +379,23 @@ class MappedEmbedding(Embedding):
         return training.part(kept).rescaled(), rows[kept]
 
     def _drawn(self, n: int, rng: np.random.RandomState, most: int | None = None) -> Array:
-        """Return which samples to train on: all, or at most so many, if ``n_train`` does not say how many."""
+        """Return the indices of the training samples: ``n_train`` of them, by default all or at most ``most``."""
         if self.n_train is None:
             return np.arange(n) if most is None or n <= most else np.sort(rng.choice(n, most, replace=False))
         whole = isinstance(self.n_train, int | np.integer) and not isinstance(self.n_train, bool)
         if isinstance(get_mapping(self.mapping), FreeMapping):
-            raise ValueError("n_train needs a mapping; of free positions all are found. Give fewer samples to fit.")
+            raise ValueError("n_train needs a mapping, but mapping='free' has none; pass fewer samples to fit instead.")
         if not whole and self.n_train > 1:
-            raise ValueError(f"n_train={self.n_train!r} is neither a whole number of samples nor a part of them.")
+            raise ValueError(f"n_train={self.n_train!r} is neither a whole number of samples nor a fraction of them.")
         wanted = int(self.n_train) if whole else round(self.n_train * n)
         if not LEAST_SAMPLES <= wanted <= n:
             raise ValueError(
-                f"n_train={self.n_train!r} means {wanted} samples; there must be from {LEAST_SAMPLES} to n_samples={n}."
+                f"n_train={self.n_train!r} means {wanted} samples; it must be from {LEAST_SAMPLES} to n_samples={n}."
             )
         return np.sort(rng.choice(n, wanted, replace=False))
 
     def _given(self, n: int, rows: Array, unit: float) -> Floats | None:
-        """Return the first positions of the samples to train on, if they were given."""
+        """Return the initial positions of the training samples, if they were given."""
         if isinstance(self.init, str):
             return None
         given: Floats = given_array("init", self.init)
@@ -405,7 +413,7 @@ class MappedEmbedding(Embedding):
         given: Floats | None,
         rng: np.random.RandomState,
     ) -> tuple[Floats, bool]:
-        """Return the best parameters of some starts, and whether the search was interrupted."""
+        """Return the best parameters of all initializations, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_, converged = np.inf, True
         # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
@@ -437,13 +445,13 @@ class MappedEmbedding(Embedding):
                 raise
             interrupted = True
         if best is None or not np.isfinite(self.cost_):
-            raise ValueError("The cost is not finite at the first positions; standardize the features.")
+            raise ValueError("The cost is not finite at the initial positions; standardize the features.")
         if not (converged or interrupted):
             warn_unconverged(self, self.max_iter)
         return best, interrupted
 
     def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
-        """Return first positions with a root mean square radius."""
+        """Return initial positions with a given root mean square radius."""
         n, d = len(samples), self.n_components
         noise = rng.normal(size=(n, d))
         if kind == "random":
@@ -459,7 +467,7 @@ class MappedEmbedding(Embedding):
     def _descend(
         self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress | None, max_iter: int
     ) -> tuple[Floats, list[float], bool, bool]:
-        """Return parameters, the costs on the way, whether it was interrupted, and whether it came to its end."""
+        """Return parameters, the history of costs, whether it was interrupted, and whether it converged."""
         reached, converged = theta, True
 
         def function(parameters: Floats) -> tuple[float, Floats]:
@@ -500,7 +508,7 @@ class MappedEmbedding(Embedding):
 
 
 def _moved(steps: Iterator[int], n_steps: int, progress: Progress) -> tuple[int, bool]:
-    """Go so many steps after those that prepare; return how many these were, and whether this was interrupted."""
+    """Take a number of steps after preparation; return how many were taken, and whether this was interrupted."""
     step = 0
     try:
         for step in steps:
@@ -519,11 +527,11 @@ def _step_down(
     rates: Floats,
     callback: Callable[[OptimizeResult], None],
 ) -> None:
-    """Take a step against the gradient at each rate; the callback is told parameters and cost."""
+    """Take a gradient step at each learning rate; the callback receives parameters and cost."""
     value, gradient = function(theta)
     for rate in rates:
         theta = theta - rate * gradient
         if not np.isfinite(theta).all():
-            raise ValueError("The steps of solver='sgd' are too long for this divergence; use solver='lbfgs'.")
+            raise ValueError("solver='sgd' diverges under this divergence; use solver='lbfgs'.")
         value, gradient = function(theta)
         callback(OptimizeResult(x=theta, fun=value))

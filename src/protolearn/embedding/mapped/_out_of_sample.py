@@ -1,4 +1,4 @@
-"""New samples in any view: a map for embeddings that have none."""
+"""Out-of-sample extension of embeddings without a mapping."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ KNOWN = ("SNE", "TSNE", "MappedEmbedding", "MDS", "ClassicalMDS", *GRAPHS)
 
 
 class OutOfSample(View, MetaEstimatorMixin, Estimator):
-    """Places new samples into a view that has no map: each goes where it costs least, while all others rest.
+    """Out-of-sample extension of an embedding: new samples minimize their cost while the training samples stay fixed.
 
     Parameters
     ----------
     embedding : estimator
-        Anything with ``fit_transform``: `TSNE`, `SNE`, `MVU`, scikit-learn's ``MDS``, ``Isomap``,
-        ``LocallyLinearEmbedding``, ``SpectralEmbedding``, ``TSNE``, and others if ``cost`` is given.
+        Estimator with ``fit_transform``: `TSNE`, `SNE`, `MVU`, scikit-learn's ``MDS``, ``Isomap``,
+        ``LocallyLinearEmbedding``, ``SpectralEmbedding``, ``TSNE``, or any other if ``cost`` is given.
     cost : str or Cost or "auto", default="auto"
-        What a new sample minimizes, see `MappedEmbedding`; by default what the embedding itself minimizes.
+        Cost that a new sample minimizes, see `MappedEmbedding`; ``"auto"`` is the cost of the embedding itself.
     n_jobs : int, optional
-        Number of threads; None means as many as BLAS may use.
+        Number of threads; None uses as many as BLAS does.
 
     Attributes
     ----------
@@ -51,19 +51,19 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions of the training samples.
     cost_ : Cost
-        What new samples minimize.
+        Cost that new samples minimize.
     n_features_in_ : int
-        Number of features seen in ``fit``.
+        Number of features seen during ``fit``.
 
     See Also
     --------
-    MappedEmbedding : Learns a map together with the view, which is much faster for many new samples.
+    MappedEmbedding : Learns a mapping together with the view, which is much faster for many new samples.
 
     Notes
     -----
-    A learned metric of the embedding compares new samples, too. If the embedding takes precomputed dissimilarities,
-    `transform` takes those of new samples (rows) to the training samples (columns). New samples do not see each other.
-    A training sample has its own position.
+    If the embedding uses a learned metric, new samples are compared by it as well. If it takes precomputed
+    dissimilarities, `transform` expects those of new samples (rows) to the training samples (columns). New samples are
+    placed independently of each other. A training sample is returned at its own position.
 
     References
     ----------
@@ -95,14 +95,14 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or their dissimilarities if the embedding takes these.
+            Samples, or their dissimilarities if the embedding expects them.
         y : array-like, optional
-            Handed to the embedding.
+            Target values that are passed on to the embedding.
 
         Returns
         -------
         self : object
-            The fitted view.
+            The fitted estimator.
         """
         self._check_parameters()
         embedding, given, seen = self._read(X)
@@ -123,7 +123,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
 
     @blockwise
     def transform(self, X: ArrayLike) -> Array:
-        """Place samples in the view.
+        """Place new samples in the view.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Positions.
+            Positions of the new samples.
         """
         check_is_fitted(self, "embedding_")
         if self._lens is None:
@@ -144,7 +144,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         return self._placing.place(seen).astype(self.embedding_.dtype)
 
     def __sklearn_tags__(self) -> Tags:
-        """Take samples as the embedding does."""
+        """Declare the input types of the embedding."""
         tags = super().__sklearn_tags__()
         if not hasattr(self.embedding, "get_params"):
             return tags
@@ -163,7 +163,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         return _is_pairwise(self.embedding) if self._lens is None else not self._lens.metric.is_global
 
     def _read(self, X: Any) -> tuple[Any, Any, Array]:
-        """Return an embedding to be fitted, what it takes, and the vectors or dissimilarities that it will see."""
+        """Return the embedding to fit, its input, and the vectors or dissimilarities that this input represents."""
         embedding = clone(self.embedding)
         metric = getattr(self.embedding, "metric", None)
         self._lens = None
@@ -194,12 +194,12 @@ def _is_pairwise(embedding: Any) -> bool:
 
 
 def _check_known(embedding: Any) -> None:
-    """Refuse an embedding of which it is clear, before it is fitted, that its cost is not known."""
+    """Refuse an embedding whose cost is known to be unavailable before it is fitted."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name not in KNOWN:
         raise ValueError(
-            f"What {name} minimizes is not known here; give a cost, such as cost='tsne', by which new samples find "
-            "their places."
+            f"The cost that {name} minimizes is unknown; give one, such as cost='tsne', by which new samples are "
+            "placed."
         )
     metric = own.get("metric", "euclidean")
     if is_learned(metric):
@@ -210,11 +210,11 @@ def _check_known(embedding: Any) -> None:
     other = other or (metric == "minkowski" and own.get("p", 2) != 2)
     other = other or own.get("affinity", "nearest_neighbors") != "nearest_neighbors"
     if other or own.get("method") in ("hessian", "modified", "ltsa"):
-        raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
+        raise ValueError(f"New samples of {embedding!r} cannot be placed: use Euclidean or precomputed distances.")
 
 
 def _own_cost(embedding: Any) -> Cost:
-    """Return what a fitted embedding minimizes."""
+    """Return the cost that a fitted embedding minimizes."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name in GRAPHS:
         if own.get("radius") is None:

@@ -1,4 +1,4 @@
-"""New samples in a view without a map: each goes where it costs least, while all others rest."""
+"""Out-of-sample extension without a mapping: new samples minimize their cost while all others stay fixed."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ SAME = 1e-28  # squared distance, in the unit of the samples, that is none but f
 
 @dataclass(frozen=True)
 class Placing:
-    """Positions of training samples, to which others are added one by one.
+    """Positions of training samples, among which new samples are placed one by one.
 
     Parameters
     ----------
     cost : Cost
-        What a new sample should minimize.
+        Cost that a new sample minimizes.
     samples : Samples
         Training samples, in a unit of their own.
     positions : ndarray of shape (n, c)
         Positions of the training samples, in the unit of the cost.
     unit : float
-        What these are multiplied by.
+        Factor that positions are multiplied by.
     squared : bool
         Whether dissimilarities of new samples are squared distances.
     n_jobs : int, optional
         Number of threads.
     columns : ndarray of shape (n,), optional
-        Which dissimilarities of new samples are those to the training samples; all by default.
+        Columns of the dissimilarities of new samples that belong to the training samples; all by default.
     """
 
     cost: Cost
@@ -56,8 +56,8 @@ class Placing:
     def place(self, X: Array) -> Floats:
         """Return positions of vectors (m, d), or from their dissimilarities (m, n) to the training samples.
 
-        A sample that is the same as a training sample has its position. One that has no neighbors, in a graph of which
-        only the largest component is kept, has none.
+        A sample that equals a training sample gets its position. If only the largest component of a graph is kept,
+        samples without neighbors in it are not placed.
         """
         places = np.full((len(X), self.positions.shape[1]), np.nan)
         with chunk_threads(self.n_jobs) as n_threads:

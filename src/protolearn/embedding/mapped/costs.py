@@ -1,8 +1,8 @@
-"""What makes a view a good one: costs of positions, put together from four parts.
+"""Costs of a view, composed of four parts.
 
 A cost is the error between characteristics of the data and those of the view, with a constraint where the error alone
-would be least for a view that is one point. Multidimensional scaling, Isomap, locally linear embedding, Laplacian
-eigenmaps, maximum variance unfolding and neighbor embeddings all have this form; a new one is one line.
+would be minimized by collapsing the view to a point. Multidimensional scaling, Isomap, locally linear embedding,
+Laplacian eigenmaps, maximum variance unfolding and neighbor embeddings all have this form; a new cost is one line.
 """
 
 from __future__ import annotations
@@ -95,17 +95,17 @@ START_PERPLEXITY = 5.0
 
 @dataclass(frozen=True)
 class Objective:
-    """A cost as a function of positions (n, d), with everything about the data already in it.
+    """Cost as a function of positions (n, d), for given data.
 
     Parameters
     ----------
     parts : tuple of callable
-        Functions of positions, with their gradients, that are summed.
+        Functions of positions whose values and gradients are summed.
     size : float
-        Root mean square radius of a good first layout.
+        Root mean square radius of a good initial layout.
     unfold : callable, optional
-        A function that moves free points (n, d) in place to better positions, step by step, for as long as it is asked:
-        an iterator of the numbers of the steps, of which those up to 0 only prepare.
+        Function that improves free positions (n, d) in place: an iterator over the numbers of its steps. Steps up to
+        number 0 are preparation.
 
     Examples
     --------
@@ -130,30 +130,30 @@ class Objective:
 
 @dataclass(frozen=True)
 class Cost:
-    """Characteristics of the data, those of the view, the error between them, and a constraint.
+    """Cost of a view: characteristics of the data, those of the view, the error between them, and a constraint.
 
     Parameters
     ----------
     data : DataPart
-        What is to be kept of the data: `Affinities`, `Distances`, `InnerProducts`, `Geodesics`, `EdgeSquares`,
-        `HeatKernel` or `Reconstruction`.
+        Characteristics of the data that the view should preserve: `Affinities`, `Distances`, `InnerProducts`,
+        `Geodesics`, `EdgeSquares`, `HeatKernel` or `Reconstruction`.
     view : ViewPart
-        What the view shows of that: `KernelView`, `DistanceView`, `InnerProductView`, `SquaredDistanceView` or
-        `ResidualView`.
+        Corresponding characteristics of the view: `KernelView`, `DistanceView`, `InnerProductView`,
+        `SquaredDistanceView` or `ResidualView`.
     error : Divergence or ErrorPart
-        How far both are from each other: any divergence of affinities, else `LeastSquares`, `ProductError` or
+        Error between the two: any divergence for affinities, otherwise `LeastSquares`, `ProductError` or
         `SquaredError`.
     constraint : ViewConstraint, optional
-        What positions should obey besides, as a penalty: `Whitened` or `Spread`.
+        Penalty term that constrains the positions: `Whitened` or `Spread`.
 
     Notes
     -----
-    Costs are of the order of 1 for a view that shows nothing, whatever the number of samples and their scale.
+    Costs of an uninformative view are of the order of 1 at any number and scale of the samples.
 
-    New samples are placed one by one, each where its own error is least while the others rest. What depends on all
-    samples is left out of it: a constraint, which one more point hardly changes, and the sum over all pairs that joint
-    affinities are divided by. New samples have affinities that sum to 1 instead, in the data and in the view, so
-    that pull and push are in balance for a single point, too.
+    New samples are placed one by one: each minimizes its own error while the others stay fixed. Terms that depend on
+    all samples are left out: the constraint, which one more point hardly changes, and the sum over all pairs that
+    normalizes joint affinities. The affinities of a new sample are normalized to 1 instead, in the data and in the
+    view, which balances attraction and repulsion for a single point.
 
     References
     ----------
@@ -162,7 +162,7 @@ class Cost:
 
     Examples
     --------
-    Sammon's mapping of distances along the data:
+    Sammon's mapping of geodesic distances:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
@@ -193,11 +193,11 @@ class Cost:
             )
 
     def unit(self, samples: Samples) -> float:
-        """Return what positions must be multiplied by to be in the unit of the data; 1 if they have none."""
+        """Return the factor that converts positions to the unit of the data; 1 if positions have no unit."""
         return samples.unit if self.data.metric else 1.0
 
     def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
-        """Return which samples take part: all, or those in the largest component of their graph if this is kept."""
+        """Return the samples included in the cost: all, or those in the largest component of the graph."""
         return self.data.kept(samples, threads, rng) if isinstance(self.data, OnGraph) else np.arange(len(samples))
 
     def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
@@ -214,14 +214,14 @@ class Cost:
         samples : Samples
             The samples.
         threads : Threads
-            What loops are spread over.
+            Threads that loops use.
         rng : RandomState
-            Random numbers for the search for neighbors of many samples.
+            Random numbers for the approximate search for neighbors.
 
         Returns
         -------
         Objective
-            A function of positions (n, d).
+            Function of positions (n, d).
         """
         given = self.data.of(samples, threads, rng)
         size = _radius(samples) if self.data.metric else self.view.size
@@ -232,27 +232,28 @@ class Cost:
     def placement(
         self, samples: Samples, points: Floats, new: Samples, threads: Threads, rng: RandomState
     ) -> tuple[Objective, Floats]:
-        """Return the cost of positions of new samples while the others rest, and where they start.
+        """Return the cost of positions of new samples while the others stay fixed, and their initial positions.
 
         Parameters
         ----------
         samples : Samples
-            The others.
+            Training samples.
         points : ndarray of shape (n, d)
-            Their positions, see `unit`.
+            Positions of the training samples, see `unit`.
         new : Samples
-            New samples in the same unit: m vectors, or their squared distances (m, n) to the others.
+            New samples in the same unit: m vectors, or their squared distances (m, n) to the training samples.
         threads : Threads
-            What loops are spread over.
+            Threads that loops use.
         rng : RandomState
-            Random numbers for the search for neighbors of many samples.
+            Random numbers for the approximate search for neighbors.
 
         Returns
         -------
         objective : Objective
-            A function of positions (m, d): the sum of costs of which each depends on the position of one sample.
+            Function of positions (m, d): a sum of costs, each of which depends on the position of one new sample only.
         start : ndarray of shape (m, d)
-            The weighted mean of the positions of the nearest others or, where it costs less, that of the nearest.
+            Initial positions: the weighted mean of the positions of the nearest training samples or, where its cost is
+            lower, the position of the nearest one.
         """
         given = self.data.of_new(samples, new, threads, rng)
         errors = self.view.placed(given, points, self.error, threads)
@@ -269,7 +270,7 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     perplexity : float, default=30.0
         Effective number of neighbors.
     divergence : str or Divergence, default="kl"
-        Divergence between the affinities of all pairs in the data and in the view.
+        Divergence between the joint affinities in the data and in the view.
     dof : float, default=1.0
         Degrees of freedom of the Student kernel of the view.
 
@@ -297,7 +298,8 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     divergence : str or Divergence, default="kl"
         Divergence between the affinities in the data and in the view.
     symmetric : bool, default=False
-        Compare all pairs as one distribution. Otherwise each sample has its own over the others.
+        Whether to compare all pairs as one joint distribution. Otherwise each sample has a conditional distribution
+        over the others.
 
     Returns
     -------
@@ -323,7 +325,7 @@ def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     perplexity : float, default=30.0
         Effective number of neighbors.
     trade_off : float, default=0.5
-        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
+        Trade-off between missed neighbors (1, recall) and false neighbors (0, precision).
 
     Returns
     -------
@@ -348,7 +350,7 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     perplexity : float, default=30.0
         Effective number of neighbors.
     trade_off : float, default=0.5
-        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
+        Trade-off between missed neighbors (1, recall) and false neighbors (0, precision).
 
     Returns
     -------
@@ -371,11 +373,11 @@ def mds() -> Cost:
     Returns
     -------
     Cost
-        ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` of the distances d of the data.
+        ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` for the distances d of the data.
 
     Examples
     --------
-    A rectangle in space is a rectangle in the view:
+    The distances within a rectangle are preserved exactly:
 
     >>> from scipy.spatial.distance import pdist
     >>> from protolearn import MappedEmbedding
@@ -389,7 +391,7 @@ def mds() -> Cost:
 
 
 def sammon() -> Cost:
-    """Return Sammon's stress, in which small distances count as much as large ones.
+    """Return Sammon's stress, which weights errors by the inverse distance and so emphasizes small distances.
 
     Returns
     -------
@@ -409,22 +411,22 @@ def sammon() -> Cost:
 
 
 def isomap(n_neighbors: int = 10, radius: float | None = None, components: str = "raise") -> Cost:
-    """Return the stress of the distances along the data.
+    """Return the stress of geodesic distances, the cost of Isomap.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Returns
     -------
     Cost
-        That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
+        Stress as in `mds`, with the lengths of shortest paths in the neighborhood graph as distances.
 
     Examples
     --------
@@ -443,11 +445,11 @@ def strain() -> Cost:
     Returns
     -------
     Cost
-        ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` of samples and positions less their means.
+        ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` for centered samples and positions.
 
     Examples
     --------
-    Its least value is what principal components leave:
+    Its minimum is the residual of principal components:
 
     >>> from protolearn import MappedEmbedding
     >>> from protolearn.embedding.mapped.costs import strain
@@ -465,20 +467,20 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None,
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     weight : float, default=0.01
-        Weight of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+        Weight of the variance. Larger values unfold the data faster but stretch the distances between neighbors more.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Returns
     -------
     Cost
-        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
-        positions over that of the data.
+        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over pairs of neighbors, minus ``weight`` times the ratio
+        of the variance of the positions to that of the data.
 
     Examples
     --------
@@ -502,21 +504,21 @@ def lle(
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors of each sample.
+        Number of neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights of neighbors are preferred.
+        Strength of regularization toward equal weights of all neighbors.
     weight : float, default=1.0
-        Weight of the penalty.
+        Weight of the penalty term on mean and covariance of the view.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Returns
     -------
     Cost
-        ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
+        ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w reconstruct
         each sample from its neighbors.
 
     Examples
@@ -542,22 +544,23 @@ def laplacian(
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors that each sample is joined to.
+        Number of neighbors that each sample is connected to.
     width : float, optional
-        Width of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
+        Squared length scale of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of
+        neighbors by default.
     weight : float, default=1.0
-        Weight of the penalty.
+        Weight of the penalty term on mean and covariance of the view.
     radius : float, optional
-        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+        Maximum distance of connected samples; if given, it replaces ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
-        the samples of the largest one take part.
+        Treatment of a graph that is not connected: ``"raise"`` reports an error, ``"connect"`` adds the shortest edges
+        between components, and ``"largest"`` keeps only the samples of the largest component.
 
     Returns
     -------
     Cost
-        ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where each sample counts
-        in mean and covariance by the sum of its weights.
+        ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where mean and covariance
+        weight each sample by the sum of its ``w_ij``.
 
     Examples
     --------
@@ -581,12 +584,12 @@ A_COST = option(*COSTS) | instance(Cost)
 
 @constrained(cost=A_COST)
 def get_cost(cost: str | Cost) -> Cost:
-    """Return the cost of a name, or the given one itself.
+    """Return the cost with a given name, or the given cost itself.
 
     Parameters
     ----------
     cost : str or Cost
-        A key of ``COSTS``, for the default parameters, or any cost.
+        Key of ``COSTS``, for a cost with default parameters, or an instance.
 
     Returns
     -------

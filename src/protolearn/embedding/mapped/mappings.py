@@ -1,8 +1,8 @@
-"""Mappings from data to a view: linear, linear on each chart of a map, a network, by neighbors, or free points.
+"""Mappings from data to a view: linear, linear on each chart of a map, a network, by neighbors, or free positions.
 
-A mapping is fitted to samples, and then is a function of parameters: `Fitted.forward` gives positions of the samples,
-`Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimized by any
-mapping.
+A mapping is first bound to samples and is then a function of its parameters: `FittedMapping.forward` returns the
+positions of the samples, and `FittedMapping.pull` turns a gradient with respect to positions into a gradient with
+respect to parameters. Any cost of positions can therefore be minimized by any mapping.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ N_STEPS = 8  # in which neighbors agree on a place
 
 
 class FittedMapping(Protocol):
-    """A mapping of given samples, as a function of its parameters, a flat array.
+    """Mapping of given samples, as a function of its parameters, a flat array.
 
     Examples
     --------
@@ -64,23 +64,23 @@ class FittedMapping(Protocol):
     """
 
     def start(self, positions: Floats) -> Floats:
-        """Return parameters with which samples come near to given positions (n, c)."""
+        """Return parameters that bring the samples close to given positions (n, c)."""
 
     def forward(self, theta: Floats) -> Floats:
         """Return the positions (n, c) of the samples."""
 
     def pull(self, theta: Floats, gradient: Floats) -> Floats:
-        """Return the gradient by parameters, from that by positions (n, c)."""
+        """Return the gradient with respect to parameters, given that with respect to positions (n, c)."""
 
     def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
-        """Return what is added to the cost, and its gradient by parameters."""
+        """Return the penalty added to the cost, and its gradient with respect to parameters."""
 
     def solved(self, theta: Floats, unit: float) -> SolvedMapping | None:
-        """Return the map that the parameters give, with positions in some unit; None if there is none."""
+        """Return the mapping with the given parameters, in units of the positions; None if there is none."""
 
 
 class SolvedMapping(Protocol):
-    """A mapping whose parameters are known.
+    """Mapping with given parameters.
 
     Examples
     --------
@@ -98,11 +98,11 @@ class SolvedMapping(Protocol):
 
 
 class Mapping(Protocol):
-    """What a mapping looks like, before it has seen samples.
+    """Form of a mapping, before it is bound to samples.
 
     Examples
     --------
-    A mapping of one's own: a linear one that sees the first features alone.
+    A mapping of your own: linear in the first two features only.
 
     >>> from protolearn import MappedEmbedding
     >>> from protolearn.embedding.mapped.mappings import LinearMapping
@@ -117,12 +117,12 @@ class Mapping(Protocol):
     """
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
-        """Return the mapping of samples (n, d) to a view of some dimensions."""
+        """Return the mapping of samples (n, d) to a view with ``n_components`` dimensions."""
 
 
 @dataclass(frozen=True)
 class LinearMapping:
-    """``y = A (x - mean)``: directions that can be read, and a smooth view.
+    """Linear mapping ``y = A (x - mean)``, which is smooth and has interpretable directions.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class LinearMapping:
     """
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
-        """Return the mapping of samples."""
+        """Return the mapping of the given samples."""
         return _Linear(X, n_components)
 
 
@@ -144,25 +144,26 @@ class LinearMapping:
 )
 @dataclass(frozen=True)
 class LocalLinearMapping:
-    """Linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
+    """Mapping that is linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
 
     Parameters
     ----------
     model : estimator, optional
-        What gives the charts: any map, or an LVQ classifier, which makes the view supervised. It is cloned and fitted;
-        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `KMeans`, around whose
-        prototypes principal components are taken.
+        Estimator that provides the charts: any map, or an LVQ classifier, which makes the view supervised. It is cloned
+        and fitted; wrap it in scikit-learn's ``FrozenEstimator`` if it is fitted already. The default is `KMeans`, with
+        local principal components around its prototypes.
     n_charts : int, optional
-        Number of prototypes of the default model: by default a sixth of the samples, at most 1000. Many small charts
-        follow the data, and generalize, better than few large ones.
+        Number of prototypes of the default model; by default a sixth of the samples, at most 1000. Many small charts
+        represent the data better, and generalize better, than few large ones.
     n_coordinates : int, optional
-        Dimension of the charts; by default that of the view.
+        Number of dimensions of the charts; by default that of the view.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
-        Shares of charts, see `protolearn.embedding.charts.charts_of`. Crisp ones, the default of plain maps, may tear
-        the view where charts meet; by ranks, as in neural gas, it is smoother.
+        Rule for the shares (responsibilities) of charts, see `protolearn.embedding.charts.charts_of`. Crisp shares, the
+        default for plain maps, may cause discontinuities where charts meet; shares by rank, as in neural gas, give a
+        smoother view.
     regularization : float, default=0.1
-        Weight of the mean squared length, relative to the size of the view, by which a chart moves the prototypes next
-        to its own. It keeps new samples in the view where training samples of a chart hardly vary.
+        Weight of a penalty on the mean squared displacement of adjacent prototypes by a chart, relative to the size of
+        the view. It limits extrapolation where the training samples of a chart vary little.
 
     Examples
     --------
@@ -178,7 +179,7 @@ class LocalLinearMapping:
     regularization: float = 0.1
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
-        """Return the mapping of samples."""
+        """Return the mapping of the given samples."""
         from protolearn.maps import KMeans
 
         most = min(MOST_CHARTS, max(2, len(X) // SAMPLES_PER_CHART))
@@ -192,7 +193,7 @@ class LocalLinearMapping:
 
 @dataclass(frozen=True)
 class NetworkMapping:
-    """A feed-forward network with rectified linear units, as in parametric t-SNE.
+    """Feed-forward network with rectified linear units, as in parametric t-SNE.
 
     Parameters
     ----------
@@ -212,23 +213,23 @@ class NetworkMapping:
         integer(1).check_each("hidden", self.hidden)
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
-        """Return the mapping of samples."""
+        """Return the mapping of the given samples."""
         return _Network(X, (X.shape[1], *self.hidden, n_components), rng)
 
 
 @constrained(n_neighbors=integer(1))
 @dataclass(frozen=True)
 class NeighborMapping:
-    """Positions of training samples that are free, between which those of the nearest ones place new samples.
+    """Free positions of the training samples, between which new samples are interpolated by their nearest neighbors.
 
-    It keeps the training samples, which have their own positions exactly. The view is as good as without a mapping, and
-    new samples come near to where a search would place them, without one.
+    The training samples are stored and keep their own positions exactly. The view is as good as without a mapping, and
+    new samples are placed close to where an optimization would place them, without an optimization.
 
     Parameters
     ----------
     n_neighbors : int, default=8
-        Training samples that a new one is placed by. The nearer they are, the more they count; and of those that lie
-        far apart in the view, the ones that lie together.
+        Number of training samples that determine the position of a new sample. Nearer samples have larger weights; if
+        the neighbors lie far apart in the view, those that lie together have larger weights.
 
     Examples
     --------
@@ -240,13 +241,13 @@ class NeighborMapping:
     n_neighbors: int = 8
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
-        """Return the mapping of samples."""
+        """Return the mapping of the given samples."""
         return _AmongNeighbors(X, n_components, min(self.n_neighbors, len(X) - 1), rng)
 
 
 @dataclass(frozen=True)
 class FreeMapping:
-    """Positions that are free, each a parameter of its own: there is no map for new samples.
+    """Free positions, each a parameter of its own, without a mapping for new samples.
 
     Examples
     --------
@@ -258,7 +259,7 @@ class FreeMapping:
     def fitted(
         self, X: Array | None, y: ArrayLike | None, n_components: int, rng: np.random.RandomState
     ) -> FittedMapping:
-        """Return the mapping of samples."""
+        """Return the mapping of the given samples."""
         return _Free(n_components)
 
 
@@ -276,7 +277,7 @@ A_MAPPING = option(*MAPPINGS) | part("fit", "a map, an LVQ classifier") | part("
 
 @constrained(mapping=A_MAPPING)
 def get_mapping(mapping: Any) -> Mapping:
-    """Return the mapping of a name, of a map or classifier that gives charts, or the given one itself.
+    """Return the mapping for a name, for a map or classifier that provides charts, or the given mapping itself.
 
     Examples
     --------
@@ -289,26 +290,26 @@ def get_mapping(mapping: Any) -> Mapping:
 
 
 class _Unbound:
-    """A mapping whose parameters are free."""
+    """Mapping without a penalty on its parameters."""
 
     def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
         return 0.0, np.zeros_like(theta)
 
 
 class _OnFeatures(_Unbound):
-    """Positions that are linear in features of the samples, with parameters for which the features are white.
+    """Positions that are linear in features of the samples, parameterized by whitened features.
 
-    In white features a step against the gradient moves positions as near as the mapping can to where they would move if
-    they were free, whatever the scale of the data.
+    In whitened features, a gradient step moves positions as closely as the mapping allows to where it would move free
+    positions, at any scale of the data.
 
     Parameters
     ----------
     white : array or sparse array of shape (n, q)
-        Features with second moments one.
+        Features with identity second moments.
     back : array or sparse array of shape (p, q)
-        What makes weights of these to weights of the features as they are.
+        Matrix that converts weights of whitened features to weights of the original features.
     n_components : int
-        Dimensions of the view.
+        Number of dimensions of the view.
     """
 
     def __init__(self, white: Any, back: Any, n_components: int) -> None:
@@ -325,13 +326,13 @@ class _OnFeatures(_Unbound):
         return (self.white.T @ gradient).ravel()
 
     def weights(self, theta: Floats) -> Floats:
-        """Return the weights (p, c) of the features themselves."""
+        """Return the weights (p, c) of the original features."""
         return self.back @ theta.reshape(-1, self.n_components)
 
 
 @dataclass(frozen=True)
 class LinearMap:
-    """Positions ``(x - mean) @ weights``.
+    """Linear mapping with positions ``(x - mean) @ weights``.
 
     Parameters
     ----------
@@ -358,13 +359,13 @@ class LinearMap:
         return (X - self.mean.astype(X.dtype)) @ self.weights.astype(X.dtype)
 
     def invert(self, Y: Floats) -> Floats:
-        """Return the samples nearest to the mean that are placed at given positions."""
+        """Return the samples nearest to the mean that map to given positions."""
         return Y @ np.linalg.pinv(self.weights) + self.mean
 
 
 @dataclass(frozen=True)
 class ChartMap:
-    """Positions that are linear on each chart, with weights (k (m + 1), c).
+    """Mapping that is linear on each chart.
 
     Parameters
     ----------
@@ -375,7 +376,7 @@ class ChartMap:
 
     Examples
     --------
-    A line with a kink in the middle is unfolded by a chart for each half:
+    Two charts unfold a line with a kink, one for each half:
 
     >>> import numpy as np
     >>> from protolearn import KMeans
@@ -396,26 +397,26 @@ class ChartMap:
         return self.charts.place(X, self.weights)
 
     def invert(self, Y: Floats) -> Floats:
-        """Return the samples that are placed at given positions, each in the chart where it fits best."""
+        """Return samples that map to given positions, each in the chart that fits best."""
         return self.charts.invert(Y, self.weights)
 
 
 @dataclass(frozen=True)
 class NetworkMap:
-    """Layers of rectified linear units, and a linear one; each has its biases in the last row.
+    """Neural network with rectified linear hidden layers and a linear output layer.
 
     Parameters
     ----------
     mean : ndarray of shape (d,)
         Mean of the training samples.
     scale : float
-        What differences to it are divided by.
+        Factor that centered samples are divided by.
     layers : tuple of ndarray
-        Weights of each layer, with a row for each input and one for the biases.
+        Weights of each layer, with a row for each input and a last row for the biases.
 
     Examples
     --------
-    Two rectified units make the absolute value:
+    Two rectified units compute the absolute value:
 
     >>> import numpy as np
     >>> from protolearn.embedding.mapped.mappings import NetworkMap
@@ -445,30 +446,30 @@ class NetworkMap:
 
 @dataclass(frozen=True)
 class NeighborMap:
-    """Positions by those of the nearest training samples.
+    """Positions interpolated between those of the nearest training samples.
 
     Parameters
     ----------
     mean : ndarray of shape (d,)
         Mean of the training samples.
     scale : float
-        What differences to it are divided by.
+        Factor that centered samples are divided by.
     samples : ndarray of shape (n, d)
-        Training samples less their mean, over the scale, cell by cell, in single precision.
+        Training samples, centered, scaled and sorted by cell, in single precision.
     positions : ndarray of shape (n, c)
-        Their positions.
+        Positions of the training samples.
     centers : ndarray of shape (q, d)
-        Centers of the cells, in which neighbors are looked for.
+        Centers of the cells used to search for neighbors.
     starts : ndarray of shape (q + 1,)
-        Where the samples of each cell begin.
+        Index of the first sample of each cell.
     n_neighbors : int
-        Number of training samples that place a new one.
+        Number of training samples that determine the position of a new one.
     width : float
-        How far apart positions lie that belong together.
+        Distance up to which positions in the view are considered close.
 
     Examples
     --------
-    Training samples have their own positions:
+    Training samples keep their own positions:
 
     >>> import numpy as np
     >>> from protolearn.embedding.mapped.mappings import NeighborMap
@@ -489,7 +490,7 @@ class NeighborMap:
 
     @classmethod
     def of(cls, X: Array, positions: Floats, n_neighbors: int, rng: np.random.RandomState) -> NeighborMap:
-        """Return the map of training samples (n, d) with positions (n, c)."""
+        """Return the mapping of training samples (n, d) with positions (n, c)."""
         from scipy.spatial import cKDTree
 
         from protolearn.maps import KMeans
@@ -547,7 +548,7 @@ class _OnCharts(_OnFeatures):
         super().__init__(white * pace, back * pace, n_components)
 
     def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
-        """Return how far, relative to the size of the view, charts would throw nearby prototypes."""
+        """Return the mean squared displacement of adjacent prototypes by charts, relative to the size of the view."""
         weights = self.weights(theta)
         gaps = positions - positions.mean(axis=0)
         size = 1.0 + np.square(gaps).sum() / len(gaps)  # while the view is small, it is not held back from growing
@@ -594,7 +595,7 @@ class _Network(_Unbound):
         self.scale = float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
 
     def start(self, positions: Floats) -> Floats:
-        """Draw the hidden layers, and fit the last one."""
+        """Draw random hidden layers, and fit the output layer."""
         layers = [
             np.vstack([self.rng.normal(scale=np.sqrt(2.0 / a), size=(a, b)), np.zeros(b)])
             for a, b in zip(self.sizes[:-1], self.sizes[1:])

@@ -1,4 +1,4 @@
-"""Descent with momentum and a gain for each coordinate, the customary way to layouts of neighbors."""
+"""Gradient descent with momentum and a gain for each coordinate, the standard optimizer of neighbor embeddings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SLOWEST_GAIN = 0.01
 
 @dataclass
 class Descent:
-    """How points move against a gradient: their velocity (n, d), and a gain for each coordinate.
+    """State of a gradient descent: a velocity (n, d) and a gain for each coordinate.
 
     Parameters
     ----------
     longest_step : float
-        Most that a point moves at a time.
+        Maximum displacement of a point in one step.
     momentum : float
-        Share of the last step that is kept.
+        Fraction of the previous step that is kept.
     """
 
     longest_step: float
@@ -35,11 +35,11 @@ class Descent:
     _gains: Any = field(default=1.0, init=False, repr=False)
 
     def copy(self) -> Descent:
-        """Return a descent that goes on as this one would."""
+        """Return a copy that continues from the same state."""
         return deepcopy(self)
 
     def step(self, points: Floats, gradient: Floats, rate: float, stage: Any) -> None:
-        """Move the points once, in place; forget the past when the stage, and with it what is minimized, changes."""
+        """Move the points by one step, in place; reset the state if the stage, and with it the objective, changes."""
         from protolearn.embedding.neighbor._kernels import descend
 
         if self._stage != stage:

@@ -1,4 +1,4 @@
-"""The divergence between the affinities of data and those of a view, and its gradient, from all pairs of points."""
+"""The divergence between the affinities of data and view, and its gradient, summed over all pairs of points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 class Step(NamedTuple):
-    """A gradient (n, d), and how strongly points attract each other in all: the natural unit of the gradient.
+    """Gradient (n, d) of the divergence, and the total attraction of all pairs, the natural unit of the gradient.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 def floors(divergence: Divergence, n: int, symmetric: bool) -> tuple[float, float]:
-    """Return the smallest affinities of the data and of the view that count."""
+    """Return the lower bounds on the affinities of the data and of the view."""
     mean = 1.0 / (n * (n - 1) if symmetric else n - 1)
     q_floor = Q_FLOOR_OF_RATIOS if divergence.pull is not None and divergence.pull.q_power < 0.0 else Q_FLOOR
     return P_FLOOR * mean if divergence.needs_positive_p else 0.0, q_floor * mean
@@ -55,20 +55,20 @@ def floors(divergence: Divergence, n: int, symmetric: bool) -> tuple[float, floa
 
 @dataclass
 class Exact:
-    """All pairs of points, one by one.
+    """Forces summed exactly over all pairs of points.
 
     Parameters
     ----------
     p : ndarray of shape (n, n)
-        Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+        Affinities of the data, with a zero diagonal; all of them sum to 1 if symmetric, otherwise each row does.
     kernel : Kernel
         Kernel of the affinities in the view.
     symmetric : bool
-        How affinities are normalized.
+        Whether affinities are joint (normalized over all pairs) or conditional (over each row).
 
     Examples
     --------
-    Two points that are neighbors in the data attract each other, and the third is pushed away:
+    Two points that are neighbors in the data attract each other, and the third is repelled:
 
     >>> import numpy as np
     >>> from protolearn.embedding.divergences import KullbackLeibler
@@ -87,9 +87,9 @@ class Exact:
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
     ) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbors exaggerated.
+        """Return the gradient of the divergence, with exaggerated attraction between neighbors.
 
-        Affinities of the view are the kernel over its sum or, for joint ones, over a mass that is given.
+        Affinities of the view are the kernel divided by its sum; joint affinities are divided by ``mass`` if given.
         """
         masses = self._masses(points, mass)
         slopes = self._sums(points, masses, divergence, lambda p, q: q * divergence.slopes(p, q))
@@ -114,12 +114,12 @@ class Exact:
         return Step(gradient, pulled)
 
     def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
-        """Return the divergence; if conditional, that of all rows together."""
+        """Return the divergence; of conditional affinities, the sum over all rows."""
         sums = self._sums(points, self._masses(points, mass), divergence, divergence.terms)
         return float(np.sum(divergence.outer(sums)))
 
     def _blocks(self) -> Iterator[slice]:
-        """Return rows, so few at a time that what is computed of them stays close to the processor."""
+        """Return blocks of rows that are small enough for the processor's cache."""
         n = len(self.p)
         return row_blocks(n, 8 * n, CLOSE)
 
@@ -128,7 +128,7 @@ class Exact:
         return slice(None) if self.symmetric else rows
 
     def _masses(self, points: Floats, mass: float | None) -> Floats:
-        """Return the sums of the kernel, or what is given in their place."""
+        """Return the sums of the kernel, or the mass that replaces them."""
         if mass is not None:
             return np.array([mass])
         masses = np.empty(len(points))

@@ -1,7 +1,7 @@
 """The divergence between affinities of data and of a view, and its gradient, in nearly linear time.
 
-Where p is zero the summands of a divergence depend on q alone, and q on the distance alone: all pairs together make
-a field that a sum of kernels gives. What remains is a sum over the few pairs with p > 0.
+Where p is zero, the summands of a divergence depend on q alone, and q on the distance alone. Sums over all pairs are
+then sums of kernels, which a field approximates. The remainder is a sum over the few pairs with p > 0.
 """
 
 from __future__ import annotations
@@ -118,24 +118,24 @@ class _Pulls(NamedTuple):
 
 @dataclass
 class Fast:
-    """Pairs of neighbors one by one, all pairs as a field, for views in up to three dimensions.
+    """Fast approximate forces: exact for pairs of neighbors, a field for all other pairs, in up to three dimensions.
 
-    In one and two of them points are on a grid, in three in a tree.
+    The field is computed on a grid in one and two dimensions, and with a tree in three.
 
     Parameters
     ----------
     p : csr_array of shape (n, n)
-        Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+        Affinities of the data, with a zero diagonal; all of them sum to 1 if symmetric, otherwise each row does.
     kernel : Kernel
         Kernel of the affinities in the view.
     symmetric : bool
-        How affinities are normalized.
+        Whether affinities are joint (normalized over all pairs) or conditional (over each row).
     threads : Threads
-        What loops over points are spread over.
+        Threads that loops over points use.
 
     Examples
     --------
-    It agrees with all pairs, one by one:
+    The fast divergence agrees with the exact one:
 
     >>> import numpy as np
     >>> from scipy import sparse
@@ -168,9 +168,9 @@ class Fast:
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
     ) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbors exaggerated.
+        """Return the gradient of the divergence, with exaggerated attraction between neighbors.
 
-        Affinities of the view are the kernel over its sum or, for joint ones, over a mass that is given.
+        Affinities of the view are the kernel divided by its sum; joint affinities are divided by ``mass`` if given.
         """
         plane, pairs = self._pairs(points, divergence, mass)
         slopes = pairs.slopes()
@@ -182,7 +182,7 @@ class Fast:
         return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
 
     def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
-        """Return the divergence; if conditional, that of all rows together."""
+        """Return the divergence; of conditional affinities, the sum over all rows."""
         plane, pairs = self._pairs(points, divergence, mass)
         sums, pull = pairs.terms(), divergence.pull
         if pull is None or not self._is_compiled(pull, plane):
@@ -317,7 +317,7 @@ class Fast:
         return graph.restored(sums if exponential else -(power + 1.0) * sums)
 
     def _any_pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
-        """Do the same for any divergence, whatever its summands."""
+        """Compute the same sums for any divergence."""
         from protolearn.embedding.neighbor._kernels import pull_weighted
 
         p, q, squares = self._on_edges(points, divergence, masses)
@@ -368,9 +368,9 @@ class Fast:
 
 
 def is_tame(divergence: Divergence, kernel: Kernel) -> bool:
-    """Return whether a grid can follow the push of a divergence.
+    """Return whether a grid can represent the repulsion of a divergence.
 
-    Under a Gaussian kernel it may grow without bounds, and under negative powers of p it is too large for that.
+    Under a Gaussian kernel the repulsion may be unbounded, and under negative powers of p it is too large for a grid.
 
     Examples
     --------

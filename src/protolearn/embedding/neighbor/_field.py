@@ -111,11 +111,11 @@ class Field:
     Parameters
     ----------
     grid : Grid
-        That the points lie on.
+        Grid that contains the points.
     points : ndarray of shape (n, 2)
         Points.
     threads : Threads
-        What loops over points are spread over.
+        Threads that loops over points use.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a function that follows a view in the making is told after every iteration."""
+"""The state that a callback receives after every iteration of an embedding."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ __all__ = ["ViewCallback", "ViewState"]
 
 
 class ViewState:
-    """What the ``callback`` of `SNE` and `TSNE` sees after an iteration.
+    """State passed to the ``callback`` of `SNE` and `TSNE` after an iteration.
 
     Parameters
     ----------
     iteration : int
-        Number of the iteration, from 1; those before a warm start count.
+        Number of the iteration, counted from 1, including iterations before a warm start.
     exaggeration : float
         Factor of the attraction between neighbors in this iteration.
     points : ndarray of shape (n_samples, n_components)
-        Positions, which will move on.
+        Current positions, which later iterations change in place.
     value : callable
-        Returns the divergence that these have.
+        Function that returns the divergence at these positions.
 
     Attributes
     ----------
     embedding : ndarray of shape (n_samples, n_components)
         A copy of the positions after this iteration.
     divergence : float
-        The divergence of the view from the data, without exaggeration. It is computed when it is asked for, which takes
-        about as long as an iteration.
+        Divergence of the view from the data, without exaggeration. It is computed on access, which takes about as long
+        as an iteration.
 
     Examples
     --------
@@ -57,12 +57,12 @@ class ViewState:
 
     @cached_property
     def embedding(self) -> Floats:
-        """A copy of the positions after this iteration."""
+        """Copy of the positions after this iteration."""
         return self._points.copy()
 
     @cached_property
     def divergence(self) -> float:
-        """The divergence of the view from the data."""
+        """Divergence of the view from the data."""
         return self._value()
 
 

@@ -1,4 +1,4 @@
-"""The samples nearest to each, from vectors, dissimilarities or a graph."""
+"""Search for the nearest neighbors of samples, from vectors, dissimilarities or a graph."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomSta
 def nearest_by_cells(
     X: Array, k: int, threads: Threads, rng: np.random.RandomState, *, manhattan: bool = False
 ) -> Neighbors:
-    """Look for neighbors of each row, by Euclidean or Manhattan distances, in the cells of k-means nearest to it."""
+    """Search neighbors of each row, by Euclidean or Manhattan distance, in its nearest k-means cells."""
     from protolearn.maps import KMeans
 
     n = len(X)
@@ -88,7 +88,7 @@ def nearest_by_cells(
 
 
 def nearest_by_landmarks(source: Dissimilarities, k: int, rng: np.random.RandomState) -> Neighbors:
-    """Look for neighbors of each object near those of some objects, drawn at random, that are nearest to it."""
+    """Search neighbors of each object among those that share its nearest landmarks, objects drawn at random."""
     n, every = len(source), np.arange(len(source))
     n_cells = int(CELLS * np.sqrt(n))
     landmarks = np.sort(rng.choice(n, n_cells, replace=False))
@@ -99,7 +99,7 @@ def nearest_by_landmarks(source: Dissimilarities, k: int, rng: np.random.RandomS
 
 
 def _nearest_city_blocks(X: Array, centers: Array, k: int, threads: Threads, unit: float) -> Neighbors:
-    """Do so by Manhattan distances, of which cells of k-means know less, so that more cells are searched."""
+    """Search by Manhattan distance, for which k-means cells are less informative, so more of them are searched."""
     from protolearn.embedding.neighbor._kernels import city_blocks
 
     every, every_center = np.arange(len(X)), np.arange(len(centers))
@@ -130,10 +130,10 @@ def _search(
     effort: int = 1,
     dtype: Any = np.float32,
 ) -> tuple[Array, Array]:
-    """Return distances (n, k) to the nearest that are found in the cells whose centers are nearest, and their indices.
+    """Return distances (n, k) to the nearest neighbors found in the nearest cells, and their indices.
 
     ``to_centers`` returns the distances (r, n_cells) of some rows to the centers, ``between`` those (a, b) of some rows
-    to others. ``effort`` times as many cells as usual are searched. Rows with too few in these are compared with all.
+    to others. ``effort`` times as many cells as usual are searched. Rows with too few candidates are compared with all.
     """
     from protolearn.embedding.neighbor._kernels import offer_neighbors
 

@@ -1,4 +1,4 @@
-"""New samples in a finished view: each goes to where its neighbors draw it, while all others rest.
+"""Out-of-sample extension of neighbor embeddings: new samples are placed while all training samples stay fixed.
 
 A position y minimizes the Kullback-Leibler divergence between the affinities p of the new sample to its neighbors and
 those in the view, ``-sum_j p_j log w(y, y_j) + log sum_j w(y, y_j)``. The second sum, over all samples, is a field.

@@ -1,4 +1,4 @@
-"""Stochastic neighbor embedding: views in which samples have the neighbors that they have in the data."""
+"""Stochastic neighbor embedding: low-dimensional views that preserve the neighborhoods of the data."""
 
 from __future__ import annotations
 
@@ -69,100 +69,111 @@ SAME = 1e-28  # squared distance, in the unit of the samples, that is none but f
 DOCS = {
     "common": """
 n_components : int, default=2
-    Dimensions of the view.
+    Number of dimensions of the view.
 perplexity : float or sequence of float, default=30.0
-    Effective number of neighbors of each sample, at most a third of the samples for a good view. Of several, affinities
-    are the mean of those by each: small ones keep near neighbors, large ones the arrangement of clusters.
+    Effective number of neighbors of each sample; choose at most a third of the number of samples. Given several
+    perplexities, affinities are averaged over them: small perplexities preserve the nearest neighbors, large ones the
+    arrangement of clusters.
 affinities : {"perplexity", "precomputed"} or callable, default="perplexity"
-    How much samples count as neighbors. ``"perplexity"`` gives each sample a Gaussian whose width fits its
-    neighborhood. A function ``weights = affinities(distances)`` gives weights of its own, see
-    `protolearn.embedding.neighbor.affinities.Affinities`. ``"precomputed"`` if ``X`` holds the affinities of each
-    sample (row) to others, of any scale, all or as a sparse matrix; the metric is not asked then.
+    Affinities between samples. ``"perplexity"`` gives each sample a Gaussian whose bandwidth is fitted to its
+    neighborhood. A function ``weights = affinities(distances)`` returns weights of your own, see
+    `protolearn.embedding.neighbor.affinities.Affinities`. With ``"precomputed"``, ``X`` holds the affinities of each
+    sample (row) to the others, at any scale, as a dense or sparse matrix; ``metric`` is not used then.
 divergence : str or Divergence, default="kl"
-    What is minimized between the affinities of the data and those of the view: a name, see
+    Divergence between the affinities of the data and those of the view, the objective that is minimized: a name, see
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
 normalize : bool, default=True
-    Whether affinities of the view, like those of the data, are distributions. Otherwise they are the kernel itself, and
-    weights of neighbors count as they are, from 0 to 1: those by perplexity are 1 for the nearest neighbor of each
-    sample. This is for ``symmetric`` views, and divergences that are not of distributions alone, such as ``"gkl"``.
+    Whether the affinities of the view are normalized to a distribution, like those of the data. If False, the
+    affinities of the view are the values of the kernel, and the weights of neighbors are used unnormalized, from 0 to
+    1; weights by perplexity are 1 for the nearest neighbor of each sample. False requires ``symmetric=True`` and a
+    divergence that is not restricted to distributions, such as ``"gkl"``.
 """,
     "rest": """
 metric : str, callable or learned metric, default="euclidean"
-    ``"euclidean"``, where neighbors of more than 15,000 samples are looked for in the nearest cells of k-means: in
-    data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
-    ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
-    distances of each sample (row) to its neighbors; a name or function that
-    `protolearn.dissimilarities.pairwise` knows, for vectors, strings, sequences and other objects. A function must give
-    the same for both orders of two objects. ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances; of
-    others, more than 15,000 samples are compared near landmarks only, samples drawn at random; ``"manhattan"`` has the
-    cells of k-means for this. Sparse vectors are taken under ``"euclidean"``, ``"cosine"``, ``"pearson"``,
-    ``"tanimoto"``, ``"jaccard"``, ``"hamming"`` and ``"manhattan"``, with exact neighbors. Or what
-    `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one matrix for all, projections take the place
-    of samples; with several, distances of all pairs are taken.
+    Distance between samples.
+
+    - ``"euclidean"``: of more than 15,000 samples, neighbors are searched in the nearest k-means cells only. In
+      clustered data nearly all true neighbors are found; in high-dimensional noise about half, the others being
+      replaced by samples at similar distances.
+    - ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances.
+    - ``"precomputed"``: ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the distances of each
+      sample (row) to its neighbors.
+    - Any other name or function that `protolearn.dissimilarities.pairwise` accepts, for vectors, strings, sequences and
+      other objects. A function must be symmetric in its two arguments. Of more than 15,000 samples, only those near
+      common landmarks (samples drawn at random) are compared; ``"manhattan"`` uses k-means cells instead.
+    - A learned metric: anything that `protolearn.as_metric` accepts, such as a fitted LVQ classifier. With a single
+      matrix, samples are projected by it; with several, the distances of all pairs are computed.
+
+    Sparse vectors are accepted with ``"euclidean"``, ``"cosine"``, ``"pearson"``, ``"tanimoto"``, ``"jaccard"``,
+    ``"hamming"`` and ``"manhattan"``; their neighbors are exact.
 squared : bool, default=False
-    Whether precomputed numbers are squared distances already.
+    Whether precomputed dissimilarities are squared distances already.
 symmetrize : {"raise", "mean", "keep"}, default="raise"
-    What to do with dissimilarities that are not symmetric. ``"keep"`` takes each row as it is: row i, of the
-    dissimilarities of sample i to others, gives the affinities of sample i. Joint affinities are the mean of both
-    directions, as ever. It is for ``metric="precomputed"`` and for learned metrics of several matrices, where each
-    sample measures by that of its winner.
+    Treatment of dissimilarities that are not symmetric. ``"raise"`` reports an error and ``"mean"`` averages both
+    directions. ``"keep"`` computes the affinities of sample i from row i, its dissimilarities to the others; joint
+    affinities are then averaged over both directions as usual. ``"keep"`` is available for ``metric="precomputed"`` and
+    for learned metrics with several matrices, where each sample is measured by the matrix of its winner.
 n_neighbors : int, optional
-    Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
+    Number of neighbors with an affinity above zero; three times the perplexity by default. Ignored if all pairs are
+    used.
 method : {"auto", "exact", "fast"} or callable, default="auto"
-    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field, in
-    time nearly proportional to the samples: on a grid for views in one or two dimensions, from a tree for those in
-    three. ``"auto"`` is fast for more than 150 samples. Or what makes forces of your own, called as
-    ``method(affinities, kernel, symmetric, threads)``, see `protolearn.embedding.neighbor.forces.Forces`.
+    Algorithm for the forces between points. ``"exact"`` sums over all pairs. ``"fast"`` sums over pairs of neighbors
+    and approximates the repulsion of all other pairs by a field, in nearly linear time: on a grid for views in one or
+    two dimensions, with a tree for views in three. ``"auto"`` is fast for more than 150 samples. A callable returns
+    forces of your own and is called as ``method(affinities, kernel, symmetric, threads)``, see
+    `protolearn.embedding.neighbor.forces.Forces`.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
-    First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
-    neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
+    Initial positions. ``"pca"`` takes principal components, or classical scaling of dissimilarities; ``"spectral"``
+    takes eigenvectors of the neighborhood graph, which is the choice of ``"auto"`` if only a graph is given;
+    ``"random"`` is Gaussian noise.
 early_exaggeration : float, default=%(exaggeration)s
-    Factor of the attraction between neighbors in the first iterations, which minimize the Kullback-Leibler divergence
-    whatever comes after.
+    Factor of the attraction between neighbors during the first iterations. These iterations minimize the
+    Kullback-Leibler divergence, whichever ``divergence`` is minimized afterwards.
 early_exaggeration_iter : int, default=250
-    Number of these iterations, at most a third of all.
+    Number of iterations with early exaggeration, at most a third of all iterations.
 exaggeration : float, default=1.0
-    Factor of the attraction between neighbors in all later iterations: above 1, clusters are drawn together, and the
-    gaps between them grow.
+    Factor of the attraction between neighbors in all later iterations. Values above 1 contract clusters and widen the
+    gaps between them.
 max_iter : int, default=750
-    Number of all iterations.
+    Total number of iterations.
 learning_rate : float or "auto", default="auto"
-    Length of steps. ``"auto"`` is the number of samples over the exaggeration. Gradients of all divergences are brought
-    to the scale of the Kullback-Leibler divergence first, so that there is nothing to tune.
+    Step size of the gradient descent. ``"auto"`` is the number of samples divided by the exaggeration. The gradients of
+    all divergences are rescaled to that of the Kullback-Leibler divergence, so the step size need not be tuned for
+    each.
 warm_start : bool, default=False
-    Whether `fit` goes on from the last view of as many samples, for ``max_iter`` more iterations: under other
-    parameters, such as another ``exaggeration`` or ``divergence``, if these were set in between. The early
-    iterations are not repeated.
+    Whether `fit` continues from the previous view of the same number of samples, for ``max_iter`` more iterations and
+    without early exaggeration. Parameters such as ``exaggeration`` or ``divergence`` may be changed in between.
 callback : callable, optional
-    Called as ``callback(state)`` after every iteration, with a `protolearn.embedding.ViewState`: ``state.iteration``,
-    ``state.embedding`` and ``state.divergence``. If it returns True, or raises ``StopIteration``, the view is finished.
+    Called as ``callback(state)`` after every iteration, with a `protolearn.embedding.ViewState` that has the attributes
+    ``iteration``, ``embedding`` and ``divergence``. Optimization stops if the function returns True or raises
+    ``StopIteration``.
 n_jobs : int, optional
-    Number of threads; None means as many as BLAS may use.
+    Number of threads; None uses as many as BLAS does.
 random_state : int, RandomState instance or None, default=None
-    Noise of the first positions.
+    Seed of the random initial positions.
 verbose : int, default=0
-    1 shows a bar of progress; where there is no terminal, and with 2, a line with the divergence every 50 iterations.
+    Verbosity: 1 shows a progress bar; 2, or 1 without a terminal, prints the divergence every 50 iterations.
 """,
     "attributes": """
 embedding_ : ndarray of shape (n_samples, n_components)
-    Positions in the view.
+    Positions of the samples in the view.
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
-    Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
+    Affinities of the data. All of them sum to 1 if ``symmetric``, otherwise each row does.
 bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities), or None
-    Standard deviation of the Gaussian neighborhood of each sample, for each of several perplexities; None if affinities
-    are not by perplexity.
+    Standard deviation of the Gaussian neighborhood of each sample, for each perplexity if there are several; None if
+    affinities are not determined by perplexity.
 divergence_ : float
-    The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
+    Final divergence of the view from the data; if not ``symmetric``, the sum of the divergences of all samples.
 kl_divergence_ : float
-    The same, by scikit-learn's name, if it is the Kullback-Leibler divergence that was minimized.
+    The same value under scikit-learn's name; available if the Kullback-Leibler divergence was minimized.
 divergence_history_ : list of float
-    The divergence after every 50 iterations behind the exaggeration.
+    Divergence after every 50 iterations, from the end of the early exaggeration on.
 method_ : str
-    ``"exact"``, ``"fast"`` or, for forces of your own, ``"given"``.
+    ``"exact"`` or ``"fast"``; ``"given"`` if ``method`` is a callable.
 n_iter_ : int
-    Number of iterations, those before a warm start included.
+    Number of iterations, including those before a warm start.
 n_features_in_ : int
-    Number of features seen in ``fit``.
+    Number of features seen during ``fit``.
 """,
 }
 
@@ -221,12 +232,12 @@ class NeighborEmbedding(Embedding):
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
-        """Arrange the samples.
+        """Compute the embedding.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
+            Samples or their dissimilarities, see ``metric``.
         y : None
             Ignored.
 
@@ -257,20 +268,21 @@ class NeighborEmbedding(Embedding):
     def transform(self, X: Any) -> Array:
         """Place new samples in the view.
 
-        Each goes to where the Kullback-Leibler divergence of its affinities to the nearest samples of the view from
-        those in the view is least, while these rest. It does not depend on the other new samples. A sample that the
-        view was made of has its own position, unless all that is known of it are affinities.
+        The positions of the training samples stay fixed. Each new sample is placed where the Kullback-Leibler
+        divergence between its affinities to its nearest training samples and those in the view is smallest,
+        independently of the other new samples. A training sample is returned at its own position, except with
+        precomputed affinities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
-            Samples, or their dissimilarities to those of the view, see ``metric``, or their affinities to these if
-            they are precomputed.
+            Samples, or their dissimilarities to the training samples, see ``metric``; with precomputed affinities,
+            their affinities to the training samples.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Positions.
+            Positions of the new samples.
         """
         check_is_fitted(self, "embedding_")
         new = self._read_new(X)
@@ -291,7 +303,7 @@ class NeighborEmbedding(Embedding):
 
     @property
     def kl_divergence_(self) -> float:
-        """The Kullback-Leibler divergence that was reached, by scikit-learn's name."""
+        """Final Kullback-Leibler divergence, under scikit-learn's name."""
         if not isinstance(get_divergence(self.divergence), KullbackLeibler):
             raise AttributeError(
                 f"{type(self).__name__} has no kl_divergence_, because it minimizes divergence={self.divergence!r}; "
@@ -300,7 +312,7 @@ class NeighborEmbedding(Embedding):
         return self.divergence_
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that ``X`` may be sparse: a graph of neighbors, or vectors."""
+        """Declare that ``X`` may be sparse: a neighborhood graph, or vectors."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._pairwise or is_metric(self.metric, *OF_SPARSE)
         tags.input_tags.two_d_array = tags.input_tags.two_d_array or self._of_angles
@@ -317,7 +329,7 @@ class NeighborEmbedding(Embedding):
 
     @property
     def _calibrated(self) -> bool:
-        """Whether affinities have the perplexity that is asked for."""
+        """Whether affinities are fitted to the requested perplexity."""
         return isinstance(self.affinities, str) and self.affinities == "perplexity"
 
     @property
@@ -334,23 +346,21 @@ class NeighborEmbedding(Embedding):
         return given
 
     def _check_measures(self, divergence: Divergence) -> None:
-        """Refuse what affinities that are no distributions cannot have."""
+        """Refuse parameters that need normalized affinities."""
         if self.normalize:
             return
         if not self.symmetric:
-            raise ValueError(
-                "normalize=False leaves no distribution, not even of each sample; set symmetric=True for it."
-            )
+            raise ValueError("normalize=False leaves no distribution for each sample; set symmetric=True.")
         if not divergence.of_measures:
             raise ValueError(
-                f"divergence={divergence!r} is one of densities, but with normalize=False affinities do not sum to "
-                "one; use a divergence of measures, such as 'gkl' or 'beta'."
+                f"divergence={divergence!r} is defined for distributions, but with normalize=False affinities do not "
+                "sum to one; use a divergence of measures, such as 'gkl' or 'beta'."
             )
 
     # Reading
 
     def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space | Weighted:
-        """Return the samples; of very many objects only some pairs will be compared, if that is fast enough."""
+        """Return the samples; of very many objects, only some pairs are compared if the fast method can be used."""
         if self._weighted:
             return self._read_weights(X)
         if sparse.issparse(X):
@@ -374,7 +384,7 @@ class NeighborEmbedding(Embedding):
         return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
 
     def _read_angles(self, X: Any) -> Angles:
-        """Return vectors of which directions count alone."""
+        """Return vectors of which only the directions matter."""
         metric = metric_name(self.metric)
         vectors = directions(self._read_table(X), metric)
         if np.abs(vectors - vectors[0]).max() < 1e-14:
@@ -404,12 +414,13 @@ class NeighborEmbedding(Embedding):
         """Return samples by the affinities of each to others."""
         if not (self._of_vectors or super()._pairwise):
             raise ValueError(
-                f"With affinities='precomputed' nothing is compared by metric={self.metric!r}; drop one of the two."
+                f"metric={self.metric!r} is not used with affinities='precomputed'; set only one of the two."
             )
         table = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
         if table.shape[0] != table.shape[1]:
             raise ValueError(
-                f"X has the shape {table.shape}, but affinities='precomputed' needs those of all samples to all others."
+                f"X has the shape {table.shape}, but affinities='precomputed' needs a square matrix: the affinities of "
+                "all samples to all others."
             )
         return Weighted.of(table)
 
@@ -442,8 +453,8 @@ class NeighborEmbedding(Embedding):
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
         if (graph.data == graph.data[0]).all() and self._calibrated:
             warnings.warn(
-                "All distances in the graph X are the same, so there is no telling which neighbors are nearest; give "
-                "a graph of distances (mode='distance' in scikit-learn).",
+                "All distances in the graph X are equal, so the nearest neighbors are undetermined; give a graph of "
+                "distances (mode='distance' in scikit-learn).",
                 UserWarning,
                 stacklevel=4,
             )
@@ -454,8 +465,8 @@ class NeighborEmbedding(Embedding):
         most = self._perplexities.max()
         if fewest < most and self._calibrated:
             raise ValueError(
-                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; "
-                "join each sample to about three times the perplexity, or lower it."
+                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; connect each "
+                "sample to about three times as many neighbors as the perplexity, or lower the perplexity."
             )
         unit = power_of_two(graph.data.max())
         graph.data /= unit
@@ -472,8 +483,8 @@ class NeighborEmbedding(Embedding):
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
             raise ValueError(
-                f"All pairs of n_samples={n} are too many to be taken one by one; use method='fast' with "
-                "n_components=2, or a part of the samples."
+                f"method='exact' cannot process all pairs of n_samples={n}; use method='fast' with n_components=2, or "
+                "a subset of the samples."
             )
         return "exact" if exact else "fast"
 
@@ -519,7 +530,7 @@ class NeighborEmbedding(Embedding):
         k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
         if k < most and self._calibrated:
             raise ValueError(
-                f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
+                f"n_neighbors={k} is less than perplexity={most:g}; set it to about three times the perplexity."
             )
         return data.neighbors(k, threads, rng)
 
@@ -527,8 +538,8 @@ class NeighborEmbedding(Embedding):
         """Return the positions that the last fit reached."""
         if self.embedding_.shape != (n, self.n_components):
             raise ValueError(
-                f"warm_start=True goes on with a view of the shape {self.embedding_.shape}, but X and n_components ask "
-                f"for {(n, self.n_components)}; set warm_start=False for other samples."
+                f"warm_start=True goes on with a view of the shape {self.embedding_.shape}, but X and n_components "
+                f"require {(n, self.n_components)}; set warm_start=False for other samples."
             )
         return self.embedding_.copy()
 
@@ -555,7 +566,7 @@ class NeighborEmbedding(Embedding):
     # Learning
 
     def _forces(self, threads: Threads) -> Forces:
-        """Return what moves the points."""
+        """Return the forces that move the points."""
         p, kernel = self.affinities_, self._kernel()
         if callable(self.method):
             return self.method(p, kernel, self.symmetric, threads)
@@ -613,18 +624,18 @@ class NeighborEmbedding(Embedding):
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
 class SNE(NeighborEmbedding):
-    """Stochastic neighbor embedding, under any divergence.
+    """Stochastic neighbor embedding (SNE) with any divergence as its objective.
 
-    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data
-    and by one in the view. The view is where both agree best. It is crowded where many samples are about as far from
-    each other; `TSNE` gives them room.
+    Each sample selects other samples as neighbors with a probability that decreases with their distance, by a Gaussian
+    both in the data and in the embedding (view). SNE minimizes the divergence between the two distributions. Where many
+    samples have similar distances, they are crowded in the view; `TSNE` leaves more room for them.
 
     Parameters
     ----------
     %(common)s
     symmetric : bool, default=False
-        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
-        the others.
+        Whether to compare the affinities of all pairs as one joint distribution. Otherwise each sample has a
+        conditional distribution over the others.
     %(rest)s
 
     Attributes
@@ -633,20 +644,20 @@ class SNE(NeighborEmbedding):
 
     See Also
     --------
-    TSNE : The same with room between clusters.
-    protolearn.metrics.view_quality : Whether to trust a view.
+    TSNE : SNE with a heavy-tailed kernel in the view, which separates clusters.
+    protolearn.metrics.view_quality : Measures of how far to trust a view.
 
     Notes
     -----
-    With ``divergence=NeRV(trade_off)`` this is the neighbor retrieval visualizer, which trades neighbors that are
-    missed (1) against wrong ones that are shown (0).
+    With ``divergence=NeRV(trade_off)`` this is the neighbor retrieval visualizer, which trades missed neighbors
+    (``trade_off=1``) against false neighbors (``trade_off=0``).
 
-    Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito) they are at least a
-    millionth of their mean.
+    Divergences that require positive affinities of the data (reverse Kullback-Leibler, NeRV, Itakura-Saito) use a lower
+    bound of a millionth of the mean affinity.
 
-    Divergences that weigh ratios of affinities (Itakura-Saito, beta below 1, alpha above 1) count pairs that are no
-    neighbors as much as neighbors, and the tails of a Gaussian make these ratios huge: their views are about as good
-    as a linear projection. Use them with `TSNE`.
+    Divergences of ratios of affinities (Itakura-Saito, beta below 1, alpha above 1) weight pairs that are not neighbors
+    as much as neighbors, and the tails of a Gaussian make these ratios huge. The resulting views are about as good as a
+    linear projection; use these divergences with `TSNE`.
 
     References
     ----------
@@ -726,21 +737,22 @@ class SNE(NeighborEmbedding):
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
 class TSNE(SNE):
-    """t-distributed stochastic neighbor embedding, under any divergence.
+    """t-distributed stochastic neighbor embedding (t-SNE) with any divergence as its objective.
 
-    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data and
-    by a Student distribution, which has heavier tails, in the view. Neighbors stay together, and samples that are not
-    neighbors may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
+    Each sample selects other samples as neighbors with a probability that decreases with their distance, by a Gaussian
+    in the data and by a Student t-distribution, which has heavier tails, in the embedding (view). Neighbors stay
+    together, and samples that are not neighbors may lie far apart, which makes clusters visible. The sizes of clusters
+    and the distances between them mean little.
 
     Parameters
     ----------
     %(common)s
     dof : float, default=1.0
-        Degrees of freedom of the Student distribution: below 1 clusters fall apart into finer ones, above 1 the view
-        comes closer to that of `SNE`.
+        Degrees of freedom of the Student distribution. Values below 1 split clusters into finer ones; with larger
+        values the view approaches that of `SNE`.
     symmetric : bool, default=True
-        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
-        the others.
+        Whether to compare the affinities of all pairs as one joint distribution. Otherwise each sample has a
+        conditional distribution over the others.
     %(rest)s
 
     Attributes
@@ -749,22 +761,22 @@ class TSNE(SNE):
 
     See Also
     --------
-    SNE : The same with a Gaussian in the view.
-    SONE : A view in the shape of a given structure.
-    protolearn.metrics.view_quality : Whether to trust a view.
+    SNE : The same with a Gaussian kernel in the view.
+    SONE : A view that fills a given shape.
+    protolearn.metrics.view_quality : Measures of how far to trust a view.
 
     Notes
     -----
-    Time grows nearly in proportion to the samples under every divergence: where two samples are no neighbors, what a
-    divergence asks of them depends on their distance in the view alone, and such sums are done on a grid by Fourier
-    transforms.
+    The running time is nearly proportional to the number of samples under every divergence. For pairs that are not
+    neighbors, the contribution to the divergence depends only on their distance in the view, and the sum of these
+    contributions is computed on a grid by fast Fourier transforms.
 
-    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades neighbors that are missed (1) against wrong ones
-    that are shown (0). Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito)
-    they are at least a millionth of their mean.
+    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades missed neighbors (``trade_off=1``) against false
+    neighbors (``trade_off=0``). Divergences that require positive affinities of the data (reverse Kullback-Leibler,
+    NeRV, Itakura-Saito) use a lower bound of a millionth of the mean affinity.
 
-    A graph of neighbors that falls apart is shown as islands, whose places to each other mean nothing. Samples that
-    are the same are shown at nearly the same place.
+    A neighborhood graph that is not connected is shown as islands, whose relative positions have no meaning. Identical
+    samples are shown at nearly the same position.
 
     References
     ----------

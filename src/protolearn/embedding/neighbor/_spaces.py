@@ -1,4 +1,4 @@
-"""Where samples come from: vectors, pairs or graphs, all of which know who is near whom, new samples included."""
+"""Sources of samples: vectors, pairs or graphs, which find the neighbors of training samples and of new ones."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ RandomState = np.random.RandomState
 
 
 class Space(Protocol):
-    """Samples that know their neighbors, and the unit that their distances are given in."""
+    """Samples that find their neighbors, and the unit of their distances."""
 
     @property
     def unit(self) -> float:
-        """What distances are multiplied by."""
+        """Factor that distances are multiplied by."""
 
     def __len__(self) -> int: ...
 
@@ -75,7 +75,7 @@ class Vectors:
     samples : Samples
         Vectors in a unit of their own.
     see : callable, optional
-        Returns new samples as vectors, in place of what was given.
+        Function that converts new samples to vectors.
     """
 
     samples: Samples
@@ -126,7 +126,7 @@ class Angles:
     vectors : ndarray of shape (n, d)
         Vectors of length one.
     metric : {"cosine", "pearson"}
-        How new samples become such vectors.
+        Dissimilarity by which new samples are normalized.
     """
 
     vectors: Floats
@@ -169,7 +169,7 @@ class SparseRows:
     metric : str
         One of `OF_SPARSE`.
     unit : float
-        What distances are multiplied by.
+        Factor that distances are multiplied by.
     """
 
     rows: Any
@@ -298,13 +298,13 @@ class Pairs:
     n : int
         Number of samples.
     unit : float
-        What distances are multiplied by.
+        Factor that distances are multiplied by.
     squares : ndarray of shape (n, n), optional
         Squared distances in this unit, of each sample (row) to others; not needed for new samples.
     squared : bool
         Whether dissimilarities of new samples are squared distances.
     see : callable, optional
-        Returns the dissimilarities (m, n) of new samples to these, in place of what was given.
+        Function that returns the dissimilarities (m, n) of new samples to these.
     """
 
     n: int
@@ -360,7 +360,7 @@ class Graph:
     n : int
         Number of samples.
     unit : float
-        What distances are multiplied by.
+        Factor that distances are multiplied by.
     known : Neighbors, optional
         Neighbors, with distances in this unit; not needed for new samples.
     squared : bool
@@ -394,11 +394,11 @@ class Graph:
 
     def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
         if not sparse.issparse(new):
-            raise TypeError("The view was made of a sparse graph; give the distances of new samples as one, too.")
+            raise TypeError("The view was fitted to a sparse graph; give new samples as a sparse graph, too.")
         counts = np.diff(new.indptr)
         if counts.min() < k:
             raise ValueError(
-                f"X has samples with only {counts.min()} neighbors among those of the view; give at least {k}, the "
+                f"X has samples with only {counts.min()} neighbors among the training samples; give at least {k}, the "
                 "perplexity."
             )
         if (new.data < 0.0).any():
@@ -420,7 +420,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Weighted:
-    """Samples by their affinities to each other, which are given: there is nothing to compare.
+    """Samples given by their affinities to each other.
 
     Parameters
     ----------
@@ -472,7 +472,7 @@ def _check_weights(weights: Any) -> None:
     lonely = np.flatnonzero(np.diff(weights.indptr) == 0)
     if len(lonely):
         raise ValueError(
-            f"X[{lonely[0]}] has no affinity above zero to another sample, so there is no place for it; drop such rows."
+            f"X[{lonely[0]}] has no affinity above zero to another sample, so it cannot be placed; drop such rows."
         )
 
 

@@ -77,11 +77,11 @@ class Tree:
     Parameters
     ----------
     table : Table
-        Where kernels are known.
+        Table of the squared distances at which kernels are given.
     points : ndarray of shape (n, 3)
         Points.
     threads : Threads
-        What loops over points are spread over.
+        Threads that loops over points use.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Affinities of data: how likely each sample would take which other as its neighbor.
+"""Affinities of data: the probability with which each sample selects another as its neighbor.
 
-Each sample gets the bandwidth with which the entropy of its affinities is that of a fair choice between *perplexity*
-neighbors.
+Each sample has its own bandwidth, chosen such that its affinities have the same entropy as a uniform distribution over
+*perplexity* neighbors.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ CALL_ENTRIES = 1 << 18  # of one call of the compiled loop: a fraction of a seco
 
 
 class Neighbors(NamedTuple):
-    """Squared distances (n, k) of each sample to k others, and which these are; all others in order if None.
+    """Squared distances (n, k) of each sample to k others, and the indices of these; None means all others in order.
 
-    Infinite distances fill the rows of samples with fewer neighbors.
+    Rows of samples with fewer neighbors are padded with infinite distances.
 
     Parameters
     ----------
     squares : ndarray of shape (n, k)
         Squared distances.
     indices : ndarray of shape (n, k) or None
-        Which samples these are distances to.
+        Indices of the neighbors.
 
     Examples
     --------
@@ -54,11 +54,11 @@ class Neighbors(NamedTuple):
 
 
 class Affinities(Protocol):
-    """How much samples count as neighbors: a function of distances that `SNE` and `TSNE` take as ``affinities``.
+    """Function of distances that `SNE` and `TSNE` accept as ``affinities``: the weights of neighbors.
 
     Examples
     --------
-    All neighbors count alike, or by a Gaussian that has the same width everywhere:
+    Equal weights for all neighbors, or a Gaussian of the same bandwidth everywhere:
 
     >>> import numpy as np
     >>> from protolearn import TSNE
@@ -74,23 +74,24 @@ class Affinities(Protocol):
     """
 
     def __call__(self, distances: Floats, /) -> Floats:
-        """Return the weights (n, k) of the neighbors of each sample, none of which is negative.
+        """Return non-negative weights (n, k) of the neighbors of each sample.
 
         Parameters
         ----------
         distances : ndarray of shape (n, k)
-            Distances of each sample to its neighbors, in no order. They are infinite in the rows of samples with fewer
-            neighbors, where weights do not matter.
+            Distances of each sample to its neighbors, in no particular order. Rows of samples with fewer neighbors are
+            padded with infinite distances; the weights there do not matter.
 
         Returns
         -------
         weights : ndarray of shape (n, k)
-            Weights of any sum. They become one distribution, those of both directions averaged, or one for each sample.
+            Weights, at any scale. They are normalized to one joint distribution, averaged over both directions, or to
+            one distribution for each sample.
         """
 
 
 def given_weights(affinities: Affinities, distances: Floats) -> Floats:
-    """Return the weights of neighbors that a function has for them, checked, and zero where there is no neighbor.
+    """Return the weights that a function assigns to neighbors, checked, and zero where there is no neighbor.
 
     Examples
     --------
@@ -102,8 +103,8 @@ def given_weights(affinities: Affinities, distances: Floats) -> Floats:
     weights = np.array(affinities(distances), dtype=np.float64)
     if weights.shape != distances.shape:
         raise ValueError(
-            f"affinities gave weights of the shape {weights.shape} for distances of the shape {distances.shape}; it "
-            "must give one for each."
+            f"affinities returned weights of the shape {weights.shape} for distances of the shape {distances.shape}; "
+            "it must return one weight for each distance."
         )
     weights[np.isinf(distances)] = 0.0
     if not np.isfinite(weights).all():
@@ -116,13 +117,13 @@ def given_weights(affinities: Affinities, distances: Floats) -> Floats:
     if len(lonely):
         raise ValueError(
             f"affinities gave no neighbor of sample {lonely[0]} a weight above zero, nor of {len(lonely) - 1} others; "
-            "each sample needs one to be drawn to."
+            "each sample needs at least one positive weight."
         )
     return weights
 
 
 def check_perplexity(perplexity: float, n: int) -> None:
-    """Refuse a perplexity that n samples cannot have, and warn of one that shows little.
+    """Raise an error if n samples cannot have a perplexity, and warn if it is too large for a useful view.
 
     Examples
     --------
@@ -140,14 +141,14 @@ def check_perplexity(perplexity: float, n: int) -> None:
     if perplexity > n / 3:
         warnings.warn(
             f"perplexity={perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
-            f"neighbors of each other, and the view shows little. Choose at most {n / 3:.3g}.",
+            f"neighbors of each other, and the view shows little structure. Choose at most {n / 3:.3g}.",
             UserWarning,
             stacklevel=3,
         )
 
 
 def calibrated(squares: Array, perplexity: float, threads: Threads | None = None) -> tuple[Array, Floats]:
-    """Return affinities (n, k) to neighbors, each row of which sums to 1, and the bandwidths (n,), as variances.
+    """Return affinities (n, k) to neighbors, each row normalized to 1, and the bandwidths (n,) as variances.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def calibrated(squares: Array, perplexity: float, threads: Threads | None = None
     perplexity : float
         Effective number of neighbors, at most k.
     threads : Threads, optional
-        What samples are spread over.
+        Threads that share the samples.
 
     Examples
     --------
@@ -181,19 +182,19 @@ def calibrated(squares: Array, perplexity: float, threads: Threads | None = None
 
 
 def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
-    """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one.
+    """Return affinities as a matrix (n, n) with a zero diagonal, dense if all pairs are given and sparse otherwise.
 
     Parameters
     ----------
     neighbors : Neighbors
         The neighbors of each sample.
     p : ndarray of shape (n, k)
-        Affinities to these.
+        Affinities to these neighbors.
 
     Returns
     -------
     ndarray or csr_array of shape (n, n)
-        Affinities; zero to samples that are no neighbors.
+        Affinities; zero for pairs that are not neighbors.
 
     Examples
     --------
@@ -217,10 +218,10 @@ def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
 
 
 def distributed(weights: Any, symmetric: bool) -> Any:
-    """Return weights (n, n) of any sum with a sum of 1 in each row, or with this sum on average if symmetric."""
+    """Return weights (n, n), normalized to a sum of 1 in each row, or to this sum on average if symmetric."""
     largest = float(weights.max())
     if not 1e-150 < largest < 1e150:
-        raise ValueError(f"The largest of all affinities is {largest:g}; scale them to about 1.")
+        raise ValueError(f"The largest affinity is {largest:g}, which is out of range; scale affinities to about 1.")
     totals = weights.sum(axis=1)[:, None]
     distributions = weights / (totals.mean() if symmetric else totals)
     if not sparse.issparse(distributions):
@@ -231,17 +232,17 @@ def distributed(weights: Any, symmetric: bool) -> Any:
 
 
 def joint_affinities(conditional: Any) -> Any:
-    """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1.
+    """Return the symmetric affinities ``(p_j|i + p_i|j) / (2 n)``, which sum to 1.
 
     Parameters
     ----------
     conditional : ndarray or sparse array of shape (n, n)
-        Affinities, each row of which sums to 1.
+        Conditional affinities; each row sums to 1.
 
     Returns
     -------
     ndarray or sparse array of shape (n, n)
-        Affinities of pairs.
+        Joint affinities of pairs.
 
     Examples
     --------

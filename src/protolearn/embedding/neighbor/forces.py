@@ -1,4 +1,4 @@
-"""What moves the points of a view: the divergence of its affinities from those of the data, and the gradient."""
+"""Forces on the points of a view: the divergence between the affinities of view and data, and its gradient."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Exact", "Fast", "Forces", "MakesForces", "Step"]
 
 
 class Forces(Protocol):
-    """What `SNE` and `TSNE` ask of forces, those of their own (`Exact`, `Fast`) and others, given as ``method``.
+    """Interface of the forces that `SNE` and `TSNE` use: `Exact`, `Fast`, or your own, given as ``method``.
 
     Examples
     --------
-    A view whose points are also drawn to a place of their own, such as that on a map, with a part of the force:
+    A view whose points are also attracted to given positions, here one for each class:
 
     >>> import numpy as np
     >>> from protolearn import TSNE
@@ -39,9 +39,9 @@ class Forces(Protocol):
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
     ) -> Step:
-        """Return the gradient of the divergence at points (n, d), with the pull between neighbors exaggerated.
+        """Return the gradient of the divergence at points (n, d), with exaggerated attraction between neighbors.
 
-        Affinities of the view are the kernel over its sum, or over a mass that is given.
+        Affinities of the view are the kernel divided by its sum, or by ``mass`` if given.
         """
 
     def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
@@ -49,7 +49,7 @@ class Forces(Protocol):
 
 
 class MakesForces(Protocol):
-    """A function, or a class such as `Fast`, that makes `Forces` of the affinities of data.
+    """Function or class, such as `Fast`, that creates `Forces` from the affinities of data.
 
     Examples
     --------
@@ -68,11 +68,11 @@ class MakesForces(Protocol):
         Parameters
         ----------
         affinities : csr_array of shape (n, n)
-            Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+            Affinities of the data, with a zero diagonal; all of them sum to 1 if symmetric, otherwise each row does.
         kernel : Kernel
             Kernel of the affinities in the view.
         symmetric : bool
-            How affinities are normalized.
+            Whether affinities are joint (normalized over all pairs) or conditional (over each row).
         threads : Threads
-            What loops over points may be spread over.
+            Threads that loops over points may use.
         """

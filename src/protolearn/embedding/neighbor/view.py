@@ -1,4 +1,4 @@
-"""How near two points of a view count as neighbors: a kernel of their squared distance."""
+"""Kernels of neighbor embeddings: the affinity of two points of a view as a function of their squared distance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["GaussianKernel", "Kernel", "StudentKernel"]
 
 @dataclass(frozen=True)
 class GaussianKernel:
-    """``w(r) = exp(-r)`` of the squared distance r, the kernel of SNE.
+    """Gaussian kernel of SNE, ``w(r) = exp(-r)`` of the squared distance r.
 
     Examples
     --------
@@ -31,17 +31,17 @@ class GaussianKernel:
         return np.ones_like(squares)
 
     def power(self, exponent: float) -> tuple[str, float, float, float]:
-        """Return ``w(r) ** exponent * decay(r)`` as a form, its factor, scale and exponent that compiled loops know."""
+        """Return ``w(r) ** exponent * decay(r)`` for compiled loops: a form, its factor, scale and exponent."""
         return "exponential", 1.0, 1.0, -exponent
 
     def width(self, exponent: float) -> float:
-        """Return the distance over which ``w ** exponent`` changes."""
+        """Return the length scale of ``w ** exponent``."""
         return 1.0 / np.sqrt(max(abs(exponent), 1.0))
 
 
 @dataclass(frozen=True)
 class StudentKernel:
-    """``w(r) = (1 + r / dof) ** (-(dof + 1) / 2)`` of the squared distance r, the kernel of t-SNE.
+    """Student kernel of t-SNE, ``w(r) = (1 + r / dof) ** (-(dof + 1) / 2)`` of the squared distance r.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class StudentKernel:
         return 0.5 * (self.dof + 1.0) / (self.dof + squares)
 
     def power(self, exponent: float) -> tuple[str, float, float, float]:
-        """Return ``w(r) ** exponent * decay(r)`` as a form, its factor, scale and exponent that compiled loops know."""
+        """Return ``w(r) ** exponent * decay(r)`` for compiled loops: a form, its factor, scale and exponent."""
         return "power", 0.5 * (self.dof + 1.0) / self.dof, 1.0 / self.dof, -0.5 * exponent * (self.dof + 1.0) - 1.0
 
     def width(self, exponent: float) -> float:
-        """Return the distance over which ``w ** exponent`` changes."""
+        """Return the length scale of ``w ** exponent``."""
         return float(np.sqrt(self.dof / max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0)))
 
 

@@ -1,1 +1,1 @@
-"""Topographic embeddings: samples arranged among the points of a structure."""
+"""Topographic embeddings: samples arranged among the sampling vectors of a structure."""

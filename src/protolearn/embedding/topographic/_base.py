@@ -1,4 +1,4 @@
-"""What the exploratory observation machine and SONE share: samples get images, which sampling vectors order."""
+"""Common parts of the exploratory observation machine and SONE: samples have images, ordered by sampling vectors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ START_SPREAD = 0.01  # of the first images around the center, in units of the ke
 
 
 class Epoch(NamedTuple):
-    """What was seen in one sweep over the sampling vectors."""
+    """Results of one pass over the sampling vectors."""
 
     cost: float
     winners: Indices
@@ -53,20 +53,20 @@ class Epoch(NamedTuple):
 
 
 class Trainer(Protocol):
-    """What moves the images (n, M), in place, and finds the winners of sampling vectors (T, M)."""
+    """Update rule of the images (n, M), in place, and search for the winners of sampling vectors (T, M)."""
 
     def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
         """Present all sampling vectors once."""
 
     def winners(self, vectors: Floats, images: Floats) -> Indices:
-        """Return the winner of each sampling vector at the end."""
+        """Return the final winner of each sampling vector."""
 
     def placing(self) -> tuple[Bandwidth, float]:
         """Return the neighborhoods of new samples, and the scale of the kernel that places them."""
 
 
 class TopographicEmbedding(Embedding):
-    """Base of `XOM` and `SONE`: reads samples, places images, runs epochs and keeps what they show."""
+    """Base of `XOM` and `SONE`: reads samples, initializes images, runs epochs and records their results."""
 
     _constraints = {
         "structure": option("auto", *SHAPES, "uniform") | array("an array"),
@@ -86,12 +86,12 @@ class TopographicEmbedding(Embedding):
     @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Arrange the images of the samples.
+        """Compute the embedding: the images of the samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or with ``metric="precomputed"`` the dissimilarities between them.
+            Samples or, with ``metric="precomputed"``, the dissimilarities between them.
         y : None
             Ignored.
 
@@ -115,20 +115,21 @@ class TopographicEmbedding(Embedding):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Place samples among the images, which stay where they are.
+        """Place new samples among the images of the training samples, which stay fixed.
 
-        A sample goes to the point that it would win: where the mean of -log g over its neighborhood among the training
-        samples is lowest. A training sample has its own image, and new samples do not see each other.
+        A sample is placed at the position that would make it the winner: where the mean of ``-log g`` over its
+        neighborhood among the training samples is smallest. A training sample is returned at its own image. New samples
+        are placed independently of each other.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
-            Samples, or with ``metric="precomputed"`` their dissimilarities to the training samples.
+            Samples or, with ``metric="precomputed"``, their dissimilarities to the training samples.
 
         Returns
         -------
         images : ndarray of shape (n_samples, n_components)
-            Images.
+            Images of the samples.
         """
         check_is_fitted(self, "embedding_")
         with chunk_threads(1):
@@ -141,7 +142,7 @@ class TopographicEmbedding(Embedding):
         return Squares(self._read_samples(X))
 
     def _comparison(self, X: Any, squares: Squares) -> Comparison:
-        """Return how new samples will be compared with X."""
+        """Return how new samples are compared with X."""
         metric = as_metric(self.metric, type(self).__name__) if is_learned(self.metric) else None
         objects = None if metric is None and (self._pairwise or self._of_vectors) else X
         return Comparison.of(squares.samples, squares.mean, self.squared and self._pairwise, metric, objects)
@@ -159,7 +160,7 @@ class TopographicEmbedding(Embedding):
         return pairwise(X, known.objects, metric=self.metric)
 
     def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Floats, float]:
-        """Return the structure as it is used in training, and the unit that makes it the one given."""
+        """Return the structure as used in training, and the factor that converts it to the given structure."""
         if isinstance(self.structure, str):
             return self._named_structure(n_samples, rng), 1.0
         vectors = given_array("structure", self.structure, order="C")
@@ -167,7 +168,7 @@ class TopographicEmbedding(Embedding):
             raise ValueError(f"structure has {vectors.shape[1]} columns; expected n_components={self.n_components}.")
         distinct = np.unique(vectors, axis=0)
         if len(distinct) < 2:
-            raise ValueError("structure has fewer than 2 different sampling vectors; give more.")
+            raise ValueError("structure has fewer than 2 distinct sampling vectors; give at least 2.")
         unit = float(np.median(cKDTree(distinct).query(distinct, k=2)[0][:, 1])) / self._spacing()
         return vectors / unit, unit
 
@@ -179,8 +180,8 @@ class TopographicEmbedding(Embedding):
             return self._spacing() * uniform(n_points, self.n_components, random_state=rng)
         if not flat:
             raise ValueError(
-                f"structure={self.structure!r} is flat, but n_components={self.n_components}; use structure='uniform' "
-                "or give an array with n_components columns."
+                f"structure={self.structure!r} is two-dimensional, but n_components={self.n_components}; use "
+                "structure='uniform' or give an array with n_components columns."
             )
         return triangular_mesh("hexagon" if self.structure == "auto" else self.structure, n_points, self._spacing())
 
@@ -225,11 +226,11 @@ class TopographicEmbedding(Embedding):
 
     @abstractmethod
     def _trainer(self, squares: Squares, vectors: Any) -> Trainer:
-        """Return what moves the images."""
+        """Return the update rule of the images."""
 
     @abstractmethod
     def _spacing(self) -> float:
-        """Return the distance of neighboring sampling vectors in training."""
+        """Return the distance between neighboring sampling vectors in training."""
 
     def _chosen(self, name: str, default: float) -> float:
         value = getattr(self, name)
@@ -251,10 +252,10 @@ class TopographicEmbedding(Embedding):
 
 
 class Weights(NamedTuple):
-    """By what the winner i of a sampling vector is found, the lowest ``base_i + sum_j values_ij cost(columns_ij)``.
+    """Weights that define the winner i of a sampling vector, the lowest ``base_i + sum_j values_ij cost(columns_ij)``.
 
-    Columns and values are of shape (n, K), of which the first ``counts`` (n,) are summed over. ``positive`` says that
-    no term of the sum is negative.
+    Columns and values have shape (n, K); the sum extends over the first ``counts`` (n,) of each row. ``positive``
+    states that no term of the sum is negative.
     """
 
     columns: NDArray[np.int32]

@@ -291,7 +291,7 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
 def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, precisions: Floats) -> None:
     """Change precisions (m,) such that affinities to neighbors (m, K) have an entropy of log(perplexity).
 
-    Neighbor j stands for ``shares[j]`` samples. The precisions given are where the search starts.
+    Neighbor j represents ``shares[j]`` samples. The search starts at the given precisions.
     """
     target = np.log(perplexity)
     for i in range(len(squares)):

@@ -1,4 +1,4 @@
-"""New samples among images at rest: each goes where a sampling vector would make it the winner."""
+"""Out-of-sample extension with fixed images: new samples are placed where a sampling vector would select them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAME = 1e-12  # squared distance, as a share of the mean, that is none but for r
 
 
 class Bandwidth(Protocol):
-    """How wide the neighborhoods of new samples are."""
+    """Widths of the neighborhoods of new samples."""
 
     def of_new(self, squares: Floats) -> Floats:
         """Return the precisions (m,) of samples with given squared distances (m, n) to all training samples."""
@@ -28,7 +28,7 @@ class Bandwidth(Protocol):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How new samples are compared with those of a fit.
+    """Comparison of new samples with the training samples.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Comparison:
     squared : bool
         Whether dissimilarities are squared distances already.
     lens : Lens, optional
-        Through which samples are seen, if there is a learned metric.
+        Learned metric through which samples are compared, if any.
     objects : list, optional
-        Training samples if they are compared by a function.
+        Training samples, if they are compared by a function.
     """
 
     samples: Samples
@@ -52,7 +52,7 @@ class Comparison:
 
     @classmethod
     def of(cls, samples: Samples, mean: float, squared: bool, metric: LearnedMetric | None, objects: Any) -> Comparison:
-        """Return what has to be known of the samples of a fit."""
+        """Return the comparison for the samples of a fit."""
         known = Samples(samples.vectors, None, samples.unit, samples.origin)
         return cls(known, mean, squared, None if metric is None else Lens.of(metric, objects), objects)
 
@@ -73,10 +73,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Placing:
-    """Images at rest (n, M), among which a new sample takes the place with the lowest mean of -log g.
+    """Fixed images (n, M), among which a new sample is placed at the lowest mean of -log g.
 
-    The mean is over all images, by the affinities of the sample. ``scale`` is that of a kernel of Student; the place is
-    the mean of the images if it is infinite.
+    The mean is over all images, weighted by the affinities of the sample. ``scale`` is that of a Student kernel; if it
+    is infinite, the sample is placed at the mean of the images.
     """
 
     comparison: Comparison
@@ -85,7 +85,7 @@ class Placing:
     scale: float
 
     def place(self, X: Array) -> Floats:
-        """Return images (m, M) of vectors (m, d), or of dissimilarities (m, n); training samples have their own."""
+        """Return images (m, M) of vectors (m, d), or of dissimilarities (m, n); training samples keep their own."""
         from protolearn.embedding.topographic._kernels import settle
 
         places = np.empty((len(X), self.images.shape[1]))

@@ -1,4 +1,4 @@
-"""Squared distances between samples: of one to all when they are needed, and to its neighbors from near to far."""
+"""Squared distances between samples: single rows on demand, and those to neighbors from near to far."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 class Near(NamedTuple):
     """Neighbors (n, K) of each sample, itself first, and their squared distances.
 
-    Neighbor j has the rank ``ranks[j]`` and stands for ``shares[j]`` samples.
+    Neighbor j has the rank ``ranks[j]`` and represents ``shares[j]`` samples.
     """
 
     columns: NDArray[np.int32]
@@ -128,9 +128,9 @@ class Squares:
 
 
 def ranks_and_shares(n: int) -> tuple[Indices, Floats]:
-    """Return the ranks (K,) of neighbors among n samples by which all are represented, and for how many each stands.
+    """Return ranks (K,) of neighbors that represent all n samples, and the number of samples that each represents.
 
-    Ranks are dense near by, so that neighborhoods of any size are represented.
+    Ranks are denser for near neighbors, so that neighborhoods of any size are represented.
 
     Examples
     --------

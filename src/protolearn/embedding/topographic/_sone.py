@@ -49,143 +49,149 @@ NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a 
 
 
 class SONE(TopographicEmbedding):
-    r"""Self-organized neighbor embedding: SONE with a Gaussian kernel, t-SONE with that of Student.
+    r"""Self-organized neighbor embedding: SONE with a Gaussian kernel, t-SONE with a Student kernel.
 
-    Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order. Each has
-    affinities g to all images, and the sample i with the nearest image, the winner, has affinities h to all samples,
+    Every sample has an image in the embedding (view). Sampling vectors s, the structure hypothesis, are presented in
+    random order. Each sampling vector has affinities g to all images, and the winner, the sample i with the nearest
+    image, has affinities h to all samples,
 
     .. math::
         h_k = e^{-(d(x^i, x^k)^2 - \rho_k) / 2 \sigma_k^2}, \quad
         g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
-    where :math:`\rho_k` is the squared distance of the nearest neighbor of sample k, or zero, see ``offset``, and
-    :math:`\sigma_k` the width of its neighborhood, see ``bandwidth`` and ``neighborhoods``. A step down the gradient of
-    the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
+    Here :math:`\rho_k` is the squared distance of sample k to its nearest neighbor, or zero, see ``offset``, and
+    :math:`\sigma_k` the width of its neighborhood, see ``bandwidth`` and ``neighborhoods``. A gradient step on the
+    divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
 
-    Images of neighbors are attracted (h > g), all others repelled, so that gaps between groups show. Neighborhoods
-    shrink from epoch to epoch, from half of all samples to a few.
+    Images of neighbors (:math:`h_k > g_k`) are attracted and all others repelled, which opens gaps between groups.
+    Neighborhoods shrink from epoch to epoch, from half of all samples to a few.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimension of the view.
+        Number of dimensions of the view.
     kernel : {"student", "gaussian"}, default="student"
-        Affinities of images.
+        Kernel of the affinities of images.
     structure : {"auto", "hexagon", "circle", "square", "uniform"}, array or None, default="auto"
-        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own (n_vectors,
-        n_components), see `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in the plane, and
-        else a box. None is SONE without structure hypothesis: sampling vectors are drawn from a Gaussian around each
-        image in turn.
+        Sampling vectors: a triangular mesh with this outline, points drawn uniformly from a box, or an array
+        (n_vectors, n_components) of your own, see `protolearn.embedding.topographic.structures`. ``"auto"`` is a
+        hexagon in two dimensions and a box otherwise. None is SONE without a structure hypothesis: sampling vectors are
+        drawn from a Gaussian around each image in turn.
     n_sampling : int or "auto", default="auto"
-        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 12 times the root
-        of their number.
+        Number of sampling vectors of a named structure. ``"auto"`` is three quarters of the number of samples, but at
+        most 12 times its square root.
     spacing : float or "auto", default="auto"
-        Distance of neighboring sampling vectors, where the kernel has about unit width. A structure of your own is
-        scaled to it in training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that attract only
-        near images, see Notes.
+        Distance between neighboring sampling vectors, relative to a kernel of about unit width. A structure of your own
+        is scaled to it during training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that
+        attract only near images, see Notes.
     divergence : str or Divergence, default="gkl"
-        Divergence of the affinities: a key of `protolearn.embedding.divergences.DIVERGENCES` or an instance. As
-        affinities do not sum to one, it must not be one of densities.
+        Divergence between the affinities: a key of `protolearn.embedding.divergences.DIVERGENCES` or an instance.
+        Divergences that are restricted to densities are not accepted, because affinities do not sum to one.
     winner : {"image", "mean", "divergence"}, default="image"
-        The winner is the sample with the nearest image, which is fastest; or with the lowest mean of -log g by its
-        affinities; or with the smallest divergence, which prefers samples with few neighbors.
+        Definition of the winner: the sample with the nearest image, which is fastest; the sample with the lowest mean
+        of :math:`-\log g`, weighted by its affinities; or the sample with the smallest divergence, which favors samples
+        with few neighbors.
     neighborhoods : {"own", "winner"}, default="own"
-        Whether offset and width of an affinity :math:`h_k` are those of sample k itself, so that all images are drawn
-        by equally many winners, or (Bunte 2011) those of the winner, :math:`\rho_i` and :math:`\sigma_i`. Then samples
-        that are among the nearest neighbors of no other stay behind when neighborhoods become small.
+        Whether an affinity :math:`h_k` uses the offset and width of sample k (``"own"``), so that every image is
+        attracted by equally many winners, or those of the winner, :math:`\rho_i` and :math:`\sigma_i`, as in Bunte
+        (2011). With ``"winner"``, samples that are not among the nearest neighbors of any other are left behind when
+        neighborhoods become small.
     bandwidth : {"auto", "perplexity", "radius"}, default="auto"
-        How a number of neighbors gives the width :math:`\sigma` of a neighborhood: the perplexity of the affinities is
-        this number, or the last of them is three :math:`\sigma` away, measured from the offset. ``"auto"`` is
-        ``"perplexity"``, but ``"radius"`` for divergences that attract only near images, see Notes.
+        Rule that converts a number of neighbors to the width :math:`\sigma` of a neighborhood. With ``"perplexity"``,
+        the affinities have this perplexity; with ``"radius"``, the last of these neighbors is at a distance of
+        :math:`3 \sigma`, measured from the offset. ``"auto"`` is ``"perplexity"``, but ``"radius"`` for divergences
+        that attract only near images, see Notes.
     offset : bool or "auto", default="auto"
-        Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
-        affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
-        offset if most samples have several nearest neighbors, at the very same distance, as in a table of few different
-        dissimilarities.
+        Whether distances are measured from that of the nearest neighbor, which then has the affinity 1. Without an
+        offset, all affinities are small if there are many features, because all distances are then similar. ``"auto"``
+        uses no offset if most samples have several nearest neighbors at exactly the same distance, as in a table with
+        few distinct dissimilarities.
     n_neighbors_start, n_neighbors_end : float or "auto", default="auto"
-        First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
-        the samples tends to fold the view.
+        Initial and final number of neighbors; ``"auto"`` is half of the samples, and 10. An initial number below a
+        quarter of the samples tends to fold the view.
     scale_start, scale_end : float or "auto", default="auto"
-        First and last :math:`\varsigma` of the kernel. ``"auto"`` falls from 1e7 to a thousandth of the squared
-        diameter of the structure (0.1 without one) for that of Student, and stays 1 for the Gaussian. A smaller end
-        shows more detail, a larger one (Bunte 2011 has a tenth) fills the structure more evenly.
+        Initial and final scale :math:`\varsigma` of the kernel. ``"auto"`` decreases from 1e7 to a thousandth of the
+        squared diameter of the structure (0.1 without one) for the Student kernel, and is constantly 1 for the Gaussian
+        kernel. A smaller final scale shows more detail; a larger one (a tenth in Bunte 2011) fills the structure more
+        evenly.
     learning_rate_start, learning_rate_end : float or "auto", default="auto"
-        First and last rate :math:`\tau`; for the Gaussian kernel the rate is :math:`\tau / \varsigma^2`. ``"auto"`` is
-        1 throughout, and falls from 0.3 to 0.01 without structure.
+        Initial and final learning rate :math:`\tau`; for the Gaussian kernel the learning rate is
+        :math:`\tau / \varsigma^2`. ``"auto"`` is constantly 1, but decreases from 0.3 to 0.01 without a structure.
     variance : float or "auto", default="auto"
-        Variance of the sampling vectors around images if there is no structure; ``"auto"`` is 10 for the kernel of
-        Student and 0.1 for the Gaussian.
+        Variance of the sampling vectors around images if there is no structure; ``"auto"`` is 10 for the Student kernel
+        and 0.1 for the Gaussian kernel.
     diversify : float or None, default=0.9
-        A sample has this share of the affinity of its nearest neighbor to itself, so that not always the same samples
-        win; None is the affinity 1.
+        Affinity of a sample to itself, as a fraction of that to its nearest neighbor. Values below 1 prevent the same
+        samples from winning repeatedly. None sets the affinity to 1.
     metric : str, callable or learned metric, default="euclidean"
-        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
-        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects; what
-        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        Distance between samples: ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of
+        all pairs; a name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and
+        other objects; or a learned metric, anything that `protolearn.as_metric` accepts, such as a fitted LVQ
+        classifier.
     squared : bool, default=False
-        Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
-        count as zero.
+        Whether precomputed dissimilarities are squared distances already; negative ones are set to zero.
     symmetrize : {"raise", "mean"}, default="raise"
-        What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
+        Treatment of precomputed dissimilarities that are not symmetric: an error, or the mean of both directions.
     init : {"pca", "random", "center"} or array of shape (n_samples, n_components), default="pca"
-        First images: principal components (of dissimilarities: classical scaling) that fill the bounding box of the
-        structure, points drawn evenly from that box, points close to the origin, or given. Few neighbors at the start
-        fold a view, unless images start in order.
+        Initial images: principal components (classical scaling for dissimilarities) that fill the bounding box of the
+        structure, points drawn uniformly from that box, points close to the origin, or given positions. With few
+        initial neighbors the view folds unless the initial images are ordered.
     max_iter : int, default=100
-        Number of epochs, in each of which all sampling vectors are presented once.
+        Number of epochs. Each epoch presents all sampling vectors once.
     random_state : int, RandomState instance or None, default=None
-        Makes the start and the order of presentations repeatable.
+        Seed of the initial images and of the order of presentation.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+        Verbosity: 1 shows a progress bar, or lines if there is no terminal; 2 prints a line for every epoch.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The images of the samples.
+        Images of the samples.
     structure_ : ndarray of shape (n_vectors, n_components) or None
-        The sampling vectors.
+        Sampling vectors.
     labels_ : ndarray of shape (n_samples,)
         Index of the sampling vector nearest to each image, if there is a structure.
     exemplars_ : ndarray of shape (n_vectors,)
-        The winner of each sampling vector, if there is a structure.
+        Index of the winner of each sampling vector, if there is a structure.
     n_distinct_winners_ : list of int
-        How many different samples won in each epoch; very few are a sign of a collapse.
+        Number of distinct winners in each epoch; a very small number indicates that the view has collapsed.
     cost_history_, range_history_ : list of float
-        Mean divergence of a presentation, and number of neighbors, in each epoch. As neighborhoods shrink, costs of
-        different epochs are not comparable.
+        Mean divergence and number of neighbors in each epoch. As neighborhoods shrink, the divergences of different
+        epochs are not comparable.
     n_iter_ : int
         Number of epochs run.
     n_features_in_ : int
-        Number of features, or of samples if they are precomputed dissimilarities.
+        Number of features, or of samples for precomputed dissimilarities.
 
     See Also
     --------
     XOM : The same without repulsion.
-    TSNE : One cost for all pairs instead of presentations.
+    TSNE : Minimizes one cost over all pairs instead of presenting sampling vectors.
 
     Notes
     -----
-    On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
+    On a few hundred samples, ``structure=None`` often preserves neighbors better than a structure does.
 
-    With more than 1000 samples, widths are found, and means and divergences of winners computed, by 128 neighbors of
-    each sample, dense near by and sparse far away, each of which stands for the samples around it. Distances of a
-    winner to all samples are computed when they are needed, and some of them are kept: memory grows in proportion to
-    the number of samples, unless dissimilarities are given.
+    For more than 1000 samples, bandwidths and the winners by mean or divergence are computed from 128 neighbors of each
+    sample, dense for near and sparse for far neighbors, each of which represents the samples around it. The distances
+    of a winner to all samples are computed on demand and partly cached. Memory is therefore proportional to the number
+    of samples, unless dissimilarities are given.
 
-    A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
-    sampling vector would make it the winner.
+    A new sample is placed where the mean of :math:`-\log g` over its neighborhood among the training samples is
+    smallest. A sampling vector at this position would make it the winner.
 
-    The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
-    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and Renyi below 1, Hellinger), images
-    that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
-    structure with spacing 1, a fixed :math:`\varsigma` of 1, ``bandwidth="radius"`` and a rate that falls from 0.5 to
-    0.05. These settings are the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare
-    with the default divergence, and with ``winner="mean", neighborhoods="winner"``. A divergence of your own, made with
-    `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
+    The force of a divergence on an image, which is :math:`h - g` above, is limited to an absolute value of 1. With
+    divergences whose attraction contains a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and
+    Renyi below 1, Hellinger), distant images are not attracted. For these divergences, forces are scaled to a maximum
+    of 1 at each presentation, and the defaults are a spacing of 1, a constant :math:`\varsigma` of 1,
+    ``bandwidth="radius"`` and a learning rate that decreases from 0.5 to 0.05. These are the best settings known, but
+    they depend on the data: check ``n_distinct_winners_``, and compare with the default divergence and with
+    ``winner="mean", neighborhoods="winner"``. A divergence of your own, made with `Bregman` or `Csiszar`, is called
+    from Python for each presentation; all others are compiled.
 
     References
     ----------
@@ -280,7 +286,7 @@ class SONE(TopographicEmbedding):
 
     @property
     def _is_local(self) -> bool:
-        """Say whether the divergence attracts only images that are near already."""
+        """Whether the divergence attracts only images that are close already."""
         form = power_form(get_divergence(self.divergence))
         return form is not None and form.q_power > 0.0
 
@@ -343,7 +349,7 @@ class SONE(TopographicEmbedding):
 
 @dataclass
 class Attraction:
-    """Moves images such that their affinities to sampling vectors become those of the winners to all samples."""
+    """Update of images that fits their affinities to sampling vectors to those of the winners to all samples."""
 
     squares: Squares
     kernel: str
@@ -386,7 +392,7 @@ class Attraction:
         return Epoch(cost, winners, self.neighbors[t])
 
     def winners(self, vectors: Floats, images: Floats) -> Indices:
-        """Return the winner of each sampling vector at the end."""
+        """Return the final winner of each sampling vector."""
         return self._present(vectors, np.full(len(vectors), -1), images, 0.0)[1]
 
     def placing(self) -> tuple[Neighborhoods, float]:
@@ -526,14 +532,14 @@ def power_form(divergence: Divergence) -> PowerForm | None:
 
 @dataclass(frozen=True)
 class Neighborhoods:
-    """How a number of neighbors gives a bandwidth, see ``bandwidth`` and ``offset`` of `SONE`."""
+    """Rule that converts a number of neighbors to a bandwidth, see ``bandwidth`` and ``offset`` of `SONE`."""
 
     bandwidth: str
     n_neighbors: int
     offset: bool
 
     def precisions(self, near: Near, first: Floats) -> Floats:
-        """Return precisions (n,) from the squared distances to neighbors; those given are where a search starts."""
+        """Return precisions (n,) from the squared distances to neighbors, starting the search at given precisions."""
         if self.bandwidth == "radius":
             return radius_precisions(near, self.n_neighbors)
         from protolearn.embedding.topographic._kernels import entropic_precisions
@@ -587,9 +593,9 @@ def divergence_weights(
 
 
 def _require_for_measures(divergence: Divergence) -> None:
-    """Refuse divergences that pull images where both affinities are equal."""
+    """Refuse divergences whose forces do not vanish where both affinities are equal."""
     if not divergence.of_measures:
         raise ValueError(
-            f"divergence={divergence!r} is one of densities, but the affinities of SONE do not sum to one; use a "
+            f"divergence={divergence!r} is defined for densities, but the affinities of SONE do not sum to one; use a "
             "divergence of measures, such as 'gkl', 'alpha', 'generalized_renyi' or 'gamma'."
         )

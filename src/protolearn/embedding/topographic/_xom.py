@@ -1,4 +1,4 @@
-"""The exploratory observation machine: a self-organizing map turned round, whose nodes are the samples."""
+"""The exploratory observation machine: a self-organizing map with the roles of data and lattice exchanged."""
 
 from __future__ import annotations
 
@@ -28,87 +28,89 @@ START = 0.25  # of the range, in units of the root mean square dissimilarity
 
 
 class XOM(TopographicEmbedding):
-    r"""Exploratory observation machine: a view of samples, or of dissimilarities, that keeps neighbors together.
+    r"""Exploratory observation machine: a topographic embedding of vectors or dissimilarities.
 
-    Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order; the winner,
-    the sample whose image is nearest, draws the images of all samples towards s, the more the nearer they are to it,
+    Every sample has an image in the embedding (view). Sampling vectors s, the structure hypothesis, are presented in
+    random order. The winner :math:`x^*` is the sample whose image is nearest to s. The images of all samples move
+    toward s, those of samples close to the winner most,
 
     .. math:: \xi^k \leftarrow \xi^k + \tau \, h_k (s - \xi^k), \quad h_k = e^{-d(x^k, x^*)^2 / 2 \sigma^2},
 
-    while the range :math:`\sigma` falls. With ``winner="mean"`` this is gradient descent on the cost
-    :math:`\sum_s \min_i \sum_k h_{ik} \|s - \xi^k\|^2`. Images never leave the convex hull of the structure and of the
-    first images.
+    while the neighborhood range :math:`\sigma` decreases. With ``winner="mean"`` this is gradient descent on the cost
+    :math:`\sum_s \min_i \sum_k h_{ik} \|s - \xi^k\|^2`. Images never leave the convex hull of the structure and the
+    initial images.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimension of the view.
+        Number of dimensions of the view.
     structure : {"auto", "hexagon", "circle", "square", "uniform"} or array (n_vectors, n_components), default="auto"
-        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own, see
-        `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in the plane, and else a box.
+        Sampling vectors: a triangular mesh with this outline, points drawn uniformly from a box, or an array of your
+        own, see `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in two dimensions and a box
+        otherwise.
     n_sampling : int or "auto", default="auto"
-        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 12 times the root
-        of their number.
+        Number of sampling vectors of a named structure. ``"auto"`` is three quarters of the number of samples, but at
+        most 12 times its square root.
     winner : {"image", "mean"}, default="image"
-        The winner is the sample with the nearest image, or the one with the lowest sum of squared distances of all
-        images, each counted by its affinity. The second makes training follow a cost, and is slower. It prefers samples
-        with few neighbors.
+        Definition of the winner: the sample with the nearest image, or the sample with the lowest sum of squared
+        distances of all images to s, weighted by affinity. With ``"mean"``, training minimizes a cost; it is slower and
+        favors samples with few neighbors.
     range_start, range_end : float or "auto", default="auto"
-        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` ends with a third of
-        the median distance to the tenth neighbor, and starts with 0.25 or with the end if that is larger. A wide start
-        needs no order of the first images, and flattens the view.
+        Initial and final range :math:`\sigma`, in units of the root mean square dissimilarity. The final range is by
+        default a third of the median distance to the tenth neighbor; the initial range is 0.25, or the final range if
+        that is larger. A wide initial range does not require ordered initial images, but flattens the view.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
-        First and last rate :math:`\tau`, at most 1.
+        Initial and final learning rate :math:`\tau`, at most 1.
     metric : str, callable or learned metric, default="euclidean"
-        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
-        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects; what
-        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        Distance between samples: ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of
+        all pairs; a name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and
+        other objects; or a learned metric, anything that `protolearn.as_metric` accepts, such as a fitted LVQ
+        classifier.
     squared : bool, default=False
-        Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
-        count as zero.
+        Whether precomputed dissimilarities are squared distances already; negative ones are set to zero.
     symmetrize : {"raise", "mean"}, default="raise"
-        What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
+        Treatment of precomputed dissimilarities that are not symmetric: an error, or the mean of both directions.
     init : {"pca", "random", "center"} or array of shape (n_samples, n_components), default="pca"
-        First images: principal components (of dissimilarities: classical scaling) that fill the bounding box of the
-        structure, points drawn evenly from that box, points close to the origin, or given.
+        Initial images: principal components (classical scaling for dissimilarities) that fill the bounding box of the
+        structure, points drawn uniformly from that box, points close to the origin, or given positions.
     max_iter : int, default=250
-        Number of epochs, in each of which all sampling vectors are presented once.
+        Number of epochs. Each epoch presents all sampling vectors once.
     random_state : int, RandomState instance or None, default=None
-        Makes the start and the order of presentations repeatable.
+        Seed of the initial images and of the order of presentation.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+        Verbosity: 1 shows a progress bar, or lines if there is no terminal; 2 prints a line for every epoch.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The images of the samples.
+        Images of the samples.
     structure_ : ndarray of shape (n_vectors, n_components)
-        The sampling vectors.
+        Sampling vectors.
     labels_ : ndarray of shape (n_samples,)
         Index of the sampling vector nearest to each image.
     exemplars_ : ndarray of shape (n_vectors,)
-        The winner of each sampling vector.
+        Index of the winner of each sampling vector.
     n_distinct_winners_ : list of int
-        How many different samples won in each epoch; very few are a sign of a collapse.
+        Number of distinct winners in each epoch; a very small number indicates that the view has collapsed.
     cost_history_, range_history_ : list of float
         Mean cost of a presentation, and the range, in each epoch.
     n_iter_ : int
         Number of epochs run.
     n_features_in_ : int
-        Number of features, or of samples if they are precomputed dissimilarities.
+        Number of features, or of samples for precomputed dissimilarities.
 
     See Also
     --------
-    SONE : Images are also repelled, which shows gaps between groups.
-    SOM : The map turned round: prototypes on a lattice.
+    SONE : Images are also repelled, which opens gaps between groups.
+    SOM : The converse: prototypes on a lattice, fitted to the data.
 
     Notes
     -----
-    Distances of a winner to all samples are computed when they are needed, and some of them are kept: memory grows in
-    proportion to the number of samples, unless dissimilarities are given.
+    The distances of a winner to all samples are computed on demand and partly cached. Memory is therefore proportional
+    to the number of samples, unless dissimilarities are given.
 
-    A new sample is placed at the mean of the images of the training samples, each counted by its affinity: there a
-    sampling vector would make it the winner by mean.
+    A new sample is placed at the mean of the images of the training samples, weighted by affinity. A sampling vector at
+    this position would make it the winner by ``winner="mean"``.
 
     References
     ----------
@@ -187,7 +189,7 @@ class XOM(TopographicEmbedding):
 
 @dataclass(frozen=True)
 class OneRange:
-    """Neighborhoods of the same size everywhere."""
+    """Neighborhoods with the same range everywhere."""
 
     precision: float
 
@@ -198,7 +200,7 @@ class OneRange:
 
 @dataclass
 class Observer:
-    """Moves images towards sampling vectors, in neighborhoods of the same range everywhere."""
+    """Update of images toward sampling vectors, with the same neighborhood range everywhere."""
 
     squares: Squares
     winner: int
@@ -218,11 +220,11 @@ class Observer:
         return Epoch(cost, winners, self.ranges[t])
 
     def winners(self, vectors: Floats, images: Floats) -> Indices:
-        """Return the winner of each sampling vector at the end."""
+        """Return the final winner of each sampling vector."""
         return self._observe(vectors, images, 0.0)[1]
 
     def placing(self) -> tuple[OneRange, float]:
-        """Return the neighborhoods of new samples; their place is a mean of images."""
+        """Return the neighborhoods of new samples, which are placed at a mean of images."""
         return OneRange(self.precision), np.inf
 
     def _set_range(self, range_: float) -> None:

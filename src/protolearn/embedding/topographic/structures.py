@@ -1,6 +1,7 @@
-"""Structure hypotheses: the sampling vectors among which XOM and SONE arrange their images.
+"""Structure hypotheses: the sampling vectors among which XOM and SONE arrange the images of samples.
 
-Each function returns an array (n_points, n_components), centered on the origin; any other array will do as well.
+Each function returns an array (n_points, n_components) that is centered on the origin; any other array can be used as
+well.
 """
 
 from __future__ import annotations
@@ -22,22 +23,21 @@ SHAPES = ("hexagon", "circle", "square")
 
 @constrained(shape=option(*SHAPES), n_points=integer(1), spacing=positive)
 def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float = 1.0) -> Floats:
-    """Fill a shape in the plane with equilateral triangles.
+    """Return a triangular mesh that fills a shape in the plane.
 
     Parameters
     ----------
     shape : {"hexagon", "circle", "square"}, default="hexagon"
         Outline of the mesh.
     n_points : int, default=200
-        Number of points: the innermost ones of an endless mesh, by the distance in which the outline is the unit
-        sphere.
+        Number of points: the innermost nodes of an infinite mesh, in the norm whose unit sphere is the outline.
     spacing : float, default=1.0
-        Distance of neighboring points.
+        Distance between neighboring points.
 
     Returns
     -------
     ndarray of shape (n_points, 2)
-        The points, the innermost first.
+        Points, the innermost first.
 
     Examples
     --------
@@ -62,23 +62,23 @@ def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float 
 def uniform(
     n_points: int = 200, n_components: int = 2, *, side: float | None = None, random_state: Any = None
 ) -> Floats:
-    """Draw points evenly from a box.
+    """Return points drawn uniformly from a box.
 
     Parameters
     ----------
     n_points : int, default=200
         Number of points.
     n_components : int, default=2
-        Dimension of the box.
+        Number of dimensions of the box.
     side : float, optional
-        Length of its sides; by default such that there is one point per unit of volume.
+        Side length of the box; by default such that there is one point per unit of volume.
     random_state : int, RandomState instance or None, default=None
-        Makes the points repeatable.
+        Seed of the random points.
 
     Returns
     -------
     ndarray of shape (n_points, n_components)
-        The points.
+        Random points.
 
     Examples
     --------
@@ -96,23 +96,23 @@ def uniform(
 def gaussian_mixture(
     centers: ArrayLike, n_points: int = 200, *, spread: float = 1.0, random_state: Any = None
 ) -> Floats:
-    """Draw points from a mixture of round Gaussians, one for each group that is expected.
+    """Return points drawn from a mixture of isotropic Gaussians, one for each expected group.
 
     Parameters
     ----------
     centers : array-like of shape (n_groups, n_components)
-        Centers of the Gaussians, such as those of `class_centers`.
+        Centers of the Gaussians, such as those from `class_centers`.
     n_points : int, default=200
-        Number of points, the same for each Gaussian as far as possible.
+        Number of points, divided as equally as possible among the Gaussians.
     spread : float, default=1.0
         Standard deviation of each Gaussian.
     random_state : int, RandomState instance or None, default=None
-        Makes the points repeatable.
+        Seed of the random points.
 
     Returns
     -------
     ndarray of shape (n_points, n_components)
-        The points; point ``i`` belongs to Gaussian ``i % n_groups``.
+        Random points; point ``i`` belongs to Gaussian ``i % n_groups``.
 
     Examples
     --------
@@ -128,22 +128,22 @@ def gaussian_mixture(
 
 @constrained(n_classes=integer(2), n_components=integer(1), spacing=positive)
 def class_centers(n_classes: int, n_components: int = 2, spacing: float = 1.0) -> Floats:
-    """Place points with equal distances: the corners of a regular polygon, or of a simplex if there is room for it.
+    """Return equidistant points: the vertices of a regular polygon, or of a simplex if there are enough dimensions.
 
     Parameters
     ----------
     n_classes : int
         Number of points.
     n_components : int, default=2
-        Dimension of the space. If it is lower than ``n_classes - 1``, the points are the corners of a polygon in the
-        first two dimensions, or on a line if there is only one.
+        Number of dimensions. If it is less than ``n_classes - 1``, the points are the vertices of a polygon in the
+        first two dimensions, or lie on a line if there is only one.
     spacing : float, default=1.0
-        Distance of neighboring points.
+        Distance between neighboring points.
 
     Returns
     -------
     ndarray of shape (n_classes, n_components)
-        The points.
+        Positions of the points.
 
     Examples
     --------
