@@ -112,7 +112,7 @@ def test_any_estimator_with_winners_and_distances():
         classifier = PrototypeClassifier(estimator).fit(X, y)
         assert classifier.score(X, y) > 0.9
         assert classifier.confidence(X).shape == (150,)
-    with pytest.raises(ValueError, match="Pipeline takes no sample_weight"):
+    with pytest.raises(ValueError, match="Pipeline does not support sample_weight"):
         classifier.fit(X, y, sample_weight=np.ones(150))
 
 

@@ -106,7 +106,7 @@ def parzen_log_density(
     points : array-like of shape (m, d), optional
         Where to estimate the density; by default at the samples. The time grows with n times m.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
 
     Returns
     -------
