@@ -305,7 +305,7 @@ def test_partial_fit_takes_objects_in_memory():
     objects, _, _ = words()
     model = on_words(MAPS[0]).fit(objects)
     before = model.kept_
-    with pytest.raises(ValueError, match="partial_fit takes objects in memory"):
+    with pytest.raises(ValueError, match="partial_fit needs objects in memory"):
         model.partial_fit(bag(objects))
     assert model.kept_ is before
 

@@ -615,7 +615,7 @@ BAD_OBJECTS = [
     (returns_negative, WORDS, "returned -1.0; it must be a number, 0 or more"),
     (returns_nan, WORDS, "returned nan"),
     ("edit", "kitten", "sequence of objects, such as a list of strings; got str"),
-    ("edit", [], "no objects"),
+    ("edit", [], "X is empty"),
     ("edit", 5, "sequence of objects"),
     ("edit", set(WORDS), "sequence of objects"),
     ("edit", None, "sequence of objects"),
@@ -676,7 +676,7 @@ def test_bad_new_objects(estimator):
         with pytest.raises(ValueError, match="too large"):
             ask(1e200 * D[:5])
     words = clone(estimator).set_params(metric="edit").fit(WORDS)
-    for asked, message in (("kitten", "sequence of objects"), ([], "no objects"), (3, "sequence of objects")):
+    for asked, message in (("kitten", "sequence of objects"), ([], "X is empty"), (3, "sequence of objects")):
         with pytest.raises(ValueError, match=message):
             words.predict(asked)
 
