@@ -158,7 +158,7 @@ def test_squares_in_a_file_are_used_where_they_are(dtype, tmp_path):
 
 @pytest.mark.parametrize("vector", [np.ones(5), ["a", "b", "c"], np.array(["a"])])
 def test_vectors_that_are_not_condensed_are_refused(vector):
-    with pytest.raises(ValueError, match=f"condensed vector.*got a vector of {len(vector)}. For objects give a metric"):
+    with pytest.raises(ValueError, match=f"condensed vector.*got a vector of {len(vector)}. For objects choose"):
         Dissimilarities(vector)
 
 
