@@ -89,7 +89,7 @@ class TestCutPatches:
             ([np.zeros((20, 20, 3)), np.zeros((20, 20, 3), np.uint8)], r"images\[1\] has 3 channels of uint8, but"),
             (
                 [np.zeros((20, 20, 3)), np.zeros((20, 20))],
-                r"images\[1\] has shape \(20, 20\), .* a gray picture an axis",
+                r"images\[1\] has shape \(20, 20\), .* an axis for the channel",
             ),
             (np.zeros((2, 20, 20)), r"images\[0\] has shape \(20, 20\), expected \(h, w, c\)"),
             ([np.zeros((20, 20, 3))], "inconsistent numbers of samples"),

@@ -142,9 +142,9 @@ def b_nx(
 ) -> Floats | float:
     """Return the difference between mild extrusions and mild intrusions, the behavior of a view.
 
-    ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)``with the co-ranking matrix Q. Positive values
-    indicate an intrusive view, which shows distant samples as neighbors; negative values an extrusive view, which
-    separates neighbors. The measure counts rank changes within the neighborhoods: samples that intrude into a
+    ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)`` with the co-ranking matrix Q. Positive
+    values indicate an intrusive view, which shows distant samples as neighbors; negative values an extrusive view,
+    which separates neighbors. The measure counts rank changes within the neighborhoods: samples that intrude into a
     neighborhood increase the ranks of true neighbors. Samples that enter and leave the neighborhoods are always equal
     in number.
 
