@@ -154,7 +154,7 @@ def test_one_class_is_certain():
 
 def test_reject_label_must_fit_the_classes():
     names = np.array(["a", "b", "c"])[y]
-    with pytest.raises(ValueError, match=r"reject_label=-1 is not of the kind.*such as 'rejected'"):
+    with pytest.raises(ValueError, match=r"reject_label=-1 is not of the type.*such as 'rejected'"):
         PrototypeClassifier(reject_threshold=0.5).fit(X, names)
     rejecting = PrototypeClassifier(reject_threshold=0.5, reject_label="rejected").fit(X, names)
     assert set(rejecting.predict(X)) == {"a", "b", "c", "rejected"}

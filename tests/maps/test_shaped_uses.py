@@ -344,7 +344,7 @@ def test_codes_are_unit_and_coordinates(estimator):
 def test_bad_codes_are_refused():
     gas = MatrixNeuralGas(3, n_components=2, max_iter=5, random_state=0).fit(samples())
     for code in ([[3, 0.0, 0.0]], [[-1, 0.0, 0.0]], [[0.5, 0.0, 0.0]], [[0, 0.0]], [[0, 0.0, 0.0, 0.0]]):
-        with pytest.raises(ValueError, match="A code must have 3 columns, the first an index of a prototype from 0 to 2"):
+        with pytest.raises(ValueError, match="A code must have 3 columns, the first an index of a prototype"):
             gas.inverse_transform(code)
 
 

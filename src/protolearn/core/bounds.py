@@ -1,4 +1,4 @@
-"""The nearest prototype of every sample, without looking at all of them anew: what was nearest by far still is.
+"""Search for nearest prototypes with bounds: prototypes that were nearest by a large margin are not searched again.
 
 A search leaves behind how much farther the second nearest prototype of a sample is, its *room*. Prototypes that move by
 so much together can take as much from it, and no more; until it is used up, the winner needs no search (Hamerly 2010).
@@ -30,9 +30,9 @@ COARSE = 0.05  # share of samples that single precision may leave open, before d
 
 @dataclass
 class Bounds:
-    """What is known of samples from the last search: winners (n,) and the room (n,) that each has.
+    """Results of the last search: winners (n,) and the room (n,) of each sample.
 
-    A sample without room has to be searched for.
+    A sample without room needs a new search.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Bounds:
 
     @classmethod
     def unknown(cls, n: int) -> Bounds:
-        """Return what is known of samples before a search: nothing."""
+        """Return the initial bounds, before any search."""
         return cls(np.zeros(n, np.int32), np.zeros(n))
 
     def __getitem__(self, rows: slice) -> Bounds:

@@ -1,4 +1,4 @@
-"""Weights that fall off until they are too small to count.
+"""Treatment of weights that decay to negligible values.
 
 Below the smallest normal number, products take some processors many times as long, and what they add is lost beside
 the largest weight, which is near one. Whatever makes such weights passes them through here.

@@ -1,7 +1,8 @@
-"""What holds for every file that is read or written: how much one may ask for, and outputs that are whole or not there.
+"""Safe reading and writing of files: limits on memory, and atomic output.
 
-A file that claims more pixels than its bytes can hold is refused before memory is set aside. An output is written to a
-temporary file beside it, which takes its place at the end, so that whatever goes wrong leaves an old output as it was.
+A file whose header claims more pixels than its size allows is rejected before memory is allocated. Output is written to
+a temporary file in the same folder, which replaces the target at the end, so a failure leaves an existing output
+unchanged.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers d
 
 
 def most_pixels(size: int) -> int:
-    """Return how many pixels a file of so many bytes may have, lest a few bytes ask for all memory.
+    """Return the maximum number of pixels allowed for a file of a given size, which limits memory allocation.
 
     Examples
     --------
@@ -54,7 +55,7 @@ def most_pixels(size: int) -> int:
 
 
 def file_size(path: FilePath) -> int:
-    """Return the number of bytes of an ordinary file; a pipe or a device could keep its reader waiting for ever.
+    """Return the size of a regular file in bytes; raise an error for pipes and devices, which could block forever.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def file_size(path: FilePath) -> int:
     if S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not S_ISREG(found.st_mode):
-        raise ValueError(f"{path} is no ordinary file but a pipe or a device; copy what it gives to a file first.")
+        raise ValueError(f"{path} is not a regular file but a pipe or a device; copy its content to a file first.")
     return found.st_size
 
 

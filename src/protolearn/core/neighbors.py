@@ -1,4 +1,4 @@
-"""The nearest rows of a table, the same ones on any number of threads and on any processor.
+"""Nearest neighbor search with results that do not depend on the number of threads or the processor.
 
 Whichever thread of a search comes first, or however distances are rounded, would otherwise decide which of several
 equally far rows are taken; in tables of whole numbers there are many.
@@ -22,7 +22,7 @@ TIED = 1e-12  # relative difference of distances that are equal up to rounding
 def first_nearest(
     X: Array, k: int, threads: Threads | None = None, *, new: Array | None = None
 ) -> tuple[Floats, Indices]:
-    """Find the k nearest rows; of those that are equally far, up to rounding, the first ones.
+    """Find the k nearest rows; ties, up to rounding, are broken by the lowest index.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def first_smallest(distances: Array, k: int) -> Indices:
 
 
 def first_in_matrix(squares: Floats, k: int) -> tuple[Floats, Indices]:
-    """Find the k nearest others of each point from a matrix (n, n); of those that are equally far, the first ones.
+    """Find the k nearest other points of each point from a matrix (n, n); ties are broken by the lowest index.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fitted pipelines, taken apart in one place: the steps before a model, the model itself, and the names of columns."""
+"""Decomposition of fitted pipelines: the steps before a model, the model itself, and the names of columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Parts:
     last : object
         The model itself.
     given : object
-        What was taken apart.
+        The given pipeline or model.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""When a nearest-prototype classifier does not answer: it is unsure, or the sample is like nothing it has learned."""
+"""Reject options of nearest-prototype classifiers: low confidence, or novelty of a sample."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def check_reject(threshold: float, label: Any, classes: Array) -> None:
     kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
     if threshold > 0 and len(kinds) > 1:
         raise ValueError(
-            f"reject_label={label!r} is not of the kind of the classes {classes.dtype}; "
-            "choose a label of the same kind, such as 'rejected' for classes that are strings."
+            f"reject_label={label!r} is not of the type of the classes, {classes.dtype}; "
+            "choose a label of the same type, such as 'rejected' for classes that are strings."
         )
     if threshold > 0 and label in classes:
         raise ValueError(f"reject_label={label!r} is one of the classes; choose a label that is none of them.")

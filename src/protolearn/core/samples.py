@@ -78,7 +78,7 @@ class Samples:
 
     @property
     def supervised(self) -> bool:
-        """Say whether labels count."""
+        """Return whether labels are used."""
         return self.labels is not None
 
     @property
@@ -93,7 +93,7 @@ class Samples:
 
     @property
     def missing(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return bool(np.isnan(self.X).any())
 
     def weighted(self, factors: Floats | float) -> Samples:

@@ -39,7 +39,7 @@ REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
 @dataclass(frozen=True)
 class Shapes:
-    """Ellipsoids of k prototypes in d dimensions.
+    """Ellipsoidal shapes of k prototypes in d dimensions.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Prior:
-    """Samples that every prototype has seen before its own: they keep its covariance from being singular.
+    """Prior of the covariances: virtual samples of every prototype that keep its covariance from being singular.
 
     Covariances become those of both together. That minimizes the cost of both, so a cost with the prior in it
     (`Shapes.traces`) still falls in every epoch, and can be compared between starts.
@@ -220,22 +220,22 @@ class Prior:
 
 @dataclass(frozen=True)
 class ShapeRule:
-    """How shapes follow from covariances.
+    """Rule that derives shapes from covariances.
 
     Parameters
     ----------
     n_components : int
         Number of directions that are kept.
     measure : str, default="det"
-        Which distance the shapes make: see `Shapes.gains`.
+        Distance defined by the shapes, see `Shapes.gains`.
     regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
-        What to do with small variances.
+        Treatment of small variances.
     epsilon : float, default=1e-6
-        How small, relative to the mean variance of the prototype.
+        Smallest variance allowed, relative to the mean variance of the prototype.
     selection : {"top", "optimal"}, default="top"
-        Which directions are kept: the largest, or those that make the cost smallest.
+        Choice of the directions: those of largest variance, or those that minimize the cost.
     shared : bool, default=False
-        One shape for all prototypes.
+        Whether all prototypes share one shape.
     unit : float, default=1.0
         Mean variance of all samples, below a thousandth of which no prototype's mean variance counts.
     prior : Prior, optional
@@ -407,7 +407,7 @@ def sketched_shapes(axes: Floats, products: Floats, totals: Floats, rule: ShapeR
     totals : ndarray of shape (k,)
         Traces of the covariances.
     rule : ShapeRule
-        How shapes follow from covariances.
+        Rule that derives shapes from covariances.
 
     Returns
     -------

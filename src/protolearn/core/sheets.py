@@ -1,4 +1,4 @@
-"""Results as tables: as text when they are printed, as HTML in notebooks, as data frames for all else."""
+"""Results as tables: printed text, HTML in notebooks, and data frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sign of an eigenvector or component, which is free, by a rule: the same picture on every machine.
+"""Rules for the arbitrary signs of eigenvectors and components, which make results reproducible.
 
 >>> import numpy as np
 >>> largest_positive(np.array([[1.0, -3.0], [2.0, 1.0]]), axis=1).tolist()

@@ -1,4 +1,4 @@
-"""Where samples come from: an array or a memory map, read in chunks that fit the processor's cache.
+"""Sources of samples: an array or a memory map, read in chunks that fit the processor's cache.
 
 A chunk is a contiguous copy of some rows, moved to a common origin and *lifted* to ``(x, 1, |x|^2)``. The squared
 distance to any point is linear in a lifted sample, so one matrix product gives all distances of a chunk, and the same
@@ -316,7 +316,7 @@ class PointSource(Source):
     @property
     @abstractmethod
     def gappy(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
 
     @abstractmethod
     def picked(self, indices: Indices) -> Array:
@@ -349,9 +349,9 @@ class ArraySource(PointSource):
     weights : array of shape (n,), optional
         Weight of each sample, 1 by default.
     labels : array of shape (n, C), optional
-        Label vectors, one-hot or fuzzy; zero where the label is not known.
+        Label vectors, one-hot or fuzzy; zero for unknown labels.
     label_weight : float, default=0.0
-        Share of the labels in the distance.
+        Weight of the labels in the distance.
     label_unit : float, default=1.0
         Factor on squared distances between labels.
     origin : array of shape (d,), optional
@@ -456,7 +456,7 @@ class ArraySource(PointSource):
 
     @property
     def gappy(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return self.gaps is not None
 
     def chunk(self, rows: slice) -> Chunk:
