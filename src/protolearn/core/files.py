@@ -77,9 +77,9 @@ def file_size(path: FilePath) -> int:
 
 
 def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection[int]) -> None:
-    """Require that members of an archive of so many bytes are packed in one of these ways and do not become too many.
+    """Require that members of an archive use allowed compression methods and do not expand to too many bytes.
 
-    Other ways of packing may ask for much memory before the first byte comes out.
+    Other compression methods may need much memory before the first byte is decompressed.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
     size : int
         Number of bytes of the archive.
     packings : collection of int
-        Ways of packing that are allowed, by the constants of ``zipfile``.
+        Allowed compression methods, as constants of ``zipfile``.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
 def stored_array(data: bytes) -> Array:
     """Return the array of a file in NumPy's format, which must have just as many bytes as its header says.
 
-    NumPy's own reader sets memory aside as the header asks for it, whatever follows.
+    NumPy's own reader allocates the memory that the header requests, regardless of the actual size.
 
     Examples
     --------
@@ -129,9 +129,9 @@ def stored_array(data: bytes) -> Array:
 
 
 def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:
-    """Require that a file can be written here, and that it is none of the inputs, by whatever name or link.
+    """Require that a file can be written to a path that is not an input, under any name or link.
 
-    Commands call it before they begin what takes long.
+    Commands call this function before long computations.
 
     Parameters
     ----------

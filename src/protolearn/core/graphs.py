@@ -40,7 +40,7 @@ class Points(Protocol):
 
     @property
     def vectors(self) -> Array | None:
-        """Vectors, if there are any."""
+        """Vectors, if available."""
 
     @property
     def squares(self) -> Floats | None:
@@ -51,12 +51,12 @@ class Points(Protocol):
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points as they are, see `Points`.
+    """Points given as arrays, see `Points`.
 
     Parameters
     ----------
     vectors : ndarray of shape (n, d) or None
-        Vectors, if there are any.
+        Vectors, if available.
     squares : ndarray of shape (n, n) or (m, n), or None
         Squared distances otherwise.
 

@@ -145,7 +145,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def past(self, decay: float = 1.0) -> Samples:
-        """Return weighted samples that stand for all that was learned from."""
+        """Return weighted samples that represent all training samples."""
 
     @abstractmethod
     def two_nearest(self, X: Any, n_threads: int) -> tuple[Indices, Indices]:

@@ -189,8 +189,9 @@ def learn_online(
     """Run online learning: draw samples with probabilities proportional to their weights and update after each.
 
     ``ranges`` and ``rates`` are curves over all epochs, sampled at equal distances, and each step has its own values.
-    ``gains`` are factors (k,) on the steps of winners at positions (k, D), found anew a few times in each epoch. With a
-    ``lifetime``, edges between the two nearest prototypes are made on the way, and last so many wins.
+    ``gains`` are factors (k,) on the steps of winners at positions (k, D), recomputed a few times in each epoch. With a
+    ``lifetime``, edges between the two nearest prototypes are built during training, and expire after this number of
+    wins.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Prototype models: their distances to samples, and their updates from sums over samples.
 
-`Mean` is a point, `Matrix` an ellipsoid, `Subspace` an ellipsoid in so many dimensions that its covariance is never
-formed. The first two are linear in lifted samples, so that all that touches samples is one matrix product.
+`Mean` is a point, `Matrix` an ellipsoid, and `Subspace` an ellipsoid in high dimensions whose covariance matrix is
+never formed. Distances to the first two are linear in lifted samples, so samples are processed by a single matrix
+product.
 """
 
 from __future__ import annotations
@@ -318,11 +319,11 @@ class Matrix(Lifted):
 
 
 class Gappy(Matrix):
-    """Prototypes as `Matrix`, for samples some of whose values are not known.
+    """Prototypes as in `Matrix`, for samples with missing values.
 
-    Of such a sample each prototype sums what it expects: the mean and the covariance of the gaps, given what is known.
-    Its distance is that of the known part, in the metric of the features that are known. With responsibilities this is
-    expectation maximization (Ghahramani & Jordan 1994, sec. 3).
+    Missing values contribute their expectations to the sums of each prototype: their conditional mean and covariance
+    given the known values. Its distance is that of the known part, in the metric of the features that are known. With
+    responsibilities this is expectation maximization (Ghahramani & Jordan 1994, sec. 3).
 
     Examples
     --------
