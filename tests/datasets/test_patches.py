@@ -177,7 +177,7 @@ class TestTextureProtocol:
             ([0.5], "must be a fraction of the images, or the indices of at least one"),
             (np.arange(10) < 3, "must be a fraction of the images, or the indices of at least one"),
             ([[0, 1]], "must be a fraction of the images, or the indices of at least one"),
-            ([0, 10], "unseen has indices from 0 to 10, but there are 10 pictures"),
+            ([0, 10], "unseen has indices from 0 to 10, but there are 10 images"),
             ([-1, 2], "unseen has indices from -1 to 2"),
             ([1, 3], "All images of class b are unseen"),
         ],

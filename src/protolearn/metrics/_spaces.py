@@ -228,7 +228,7 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
     if len(space) < 3:
         raise ValueError(f"{name} has {len(space)} samples, but comparing neighbors needs at least 3.")
     if space.reach == np.inf:
-        raise ValueError(f"Squared distances between samples in {name} overflow; rescale the data.")
+        raise ValueError(f"Squared distances between samples in {name} are too large; rescale the data.")
     if not space.reach:
         raise ValueError(f"All samples in {name} coincide, so there are no distances to compare.")
     return space
