@@ -26,7 +26,7 @@ selection : {"top", "optimal"}, default="top"
     Choice of the ``n_components`` directions: those of largest variance, or those that minimize the cost.
 regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="prior"
     Treatment of directions in which the samples of a prototype hardly vary. ``"prior"`` adds to each prototype a tenth
-    of a sample with the covariance of all samples, and the variance due to the resolution at which features are
+    of a sample with variances derived from all samples, and the variance due to the resolution at which features are
     recorded. ``"floor"`` raises small variances to the smallest variance allowed, ``"ridge"`` adds the smallest
     variance allowed to all variances, ``"pinv"`` leaves these directions out of the distance (pseudoinverse),
     ``"tikhonov"`` damps them, and ``"none"`` raises an error.

@@ -154,7 +154,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
 class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
     r"""Neural gas with an adaptive matrix for each prototype, which finds ellipsoidal clusters.
 
-    Minimizes the cost function, while the neighborhood range :math:`\lambda` decreases,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 
@@ -273,7 +273,7 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
 class MatrixSOM(LatticeFamily, _MatrixMap):
     r"""Self-organizing map with an adaptive matrix for each prototype.
 
-    Minimizes the cost function, while the neighborhood range :math:`\lambda` decreases,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 

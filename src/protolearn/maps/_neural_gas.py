@@ -23,7 +23,7 @@ WINNERS_ONLY = 0.1  # range below which others than the winner learn next to not
 class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     r"""Neural gas: vector quantization with a neighborhood function of distance ranks.
 
-    Minimizes the cost function, while the neighborhood range :math:`\lambda` decreases,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, \|x_j - w_i\|^2,
 

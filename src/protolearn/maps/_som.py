@@ -16,7 +16,7 @@ __all__ = ["SOM"]
 class SOM(LatticeFamily, PrototypeMap):
     r"""Self-organizing map: prototypes on a lattice, where neighboring nodes represent similar samples.
 
-    Minimizes the cost function, while the neighborhood range :math:`\lambda` decreases,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, \|x_j - w_i\|^2,
 
