@@ -453,7 +453,7 @@ def completed(
     X : ndarray of shape (n, d)
         Samples with missing values.
     positions : ndarray of shape (k, d)
-        Where prototypes are.
+        Positions of the prototypes.
     shapes : Shapes
         Their shapes.
     log_weights : ndarray of shape (k,)

@@ -36,7 +36,7 @@ class _Related(Kind):
     Parameters
     ----------
     init : str or array
-        Where they start.
+        Initial prototypes.
     size : int, optional
         Their number, if no lattice has it.
     label_weight : float
