@@ -171,7 +171,7 @@ def pairwise_of(X):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_before_it_is_tried(name, little_memory):
-    with pytest.raises(MemoryError, match=r"needs .* GB of memory, and 1e-06 GB are free; use .*\.$"):
+    with pytest.raises(MemoryError, match=r"needs .* GB of memory, but only 1e-06 GB are free; use .*\.$"):
         REFUSED[name]()
 
 

@@ -210,7 +210,7 @@ def test_a_blank_page_is_no_bomb(tmp_path):
 
 def test_what_is_no_ordinary_file_is_refused_rather_than_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.png")
-    with pytest.raises(ValueError, match=r"pipe.png is no ordinary file"):
+    with pytest.raises(ValueError, match=r"pipe.png is not a regular file"):
         read_image(tmp_path / "pipe.png")
 
 

@@ -515,7 +515,7 @@ def test_files_that_name_others_are_not_followed(tmp_path):
         with pytest.raises(FileNotFoundError):
             read_video(name)
     os.mkfifo(tmp_path / "pipe.avi")
-    with pytest.raises(ValueError, match="no ordinary file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         read_video(tmp_path / "pipe.avi")
 
 

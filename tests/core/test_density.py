@@ -147,13 +147,13 @@ class TestParzen:
         assert peak < 32e6
 
     def test_says_what_is_wrong(self):
-        with pytest.raises(ValueError, match=r"same point.*give a positive bandwidth"):
+        with pytest.raises(ValueError, match=r"same point.*set a positive bandwidth"):
             parzen_log_density(np.ones((5, 2)))
         with pytest.raises(ValueError, match="no pair of samples"):
             parzen_log_density([[1.0]])
         with pytest.raises(ValueError, match=r"no pair of samples.*total is 1"):
             parzen_log_density([[1.0], [2.0]], sample_weight=[0.5, 0.5])
-        with pytest.raises(ValueError, match="points have 1 features and the samples have 2"):
+        with pytest.raises(ValueError, match="points have 1 features, but the samples have 2"):
             parzen_log_density(np.eye(2), points=[[1.0]])
         for bandwidth in (0.0, -1.0, np.nan):
             with pytest.raises(ValueError, match="bandwidth"):

@@ -119,7 +119,7 @@ def test_only_ordinary_files_are_read(tmp_path):
     assert file_size(tmp_path / "a") == 3
     os.mkfifo(tmp_path / "pipe")
     for other in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(ValueError, match="no ordinary file"):
+        with pytest.raises(ValueError, match="not a regular file"):
             file_size(other)
     with pytest.raises(IsADirectoryError):
         file_size(tmp_path)

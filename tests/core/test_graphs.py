@@ -95,7 +95,7 @@ def test_what_becomes_of_a_graph_that_falls_apart(pairs):
     fall = r"With radius=1 the graph of neighbors falls into 3 components, of 4, 3, 1 objects \(1 without neighbors\)"
     with pytest.raises(ValueError, match=fall + r", with no path between them. Raise radius, or .*'connect'"):
         Neighborhood(radius=1.0).graph(points)
-    with pytest.warns(UserWarning, match=fall + ". They were joined by the shortest links"):
+    with pytest.warns(UserWarning, match=fall + ". They were connected by the shortest links"):
         joined = edges(Neighborhood(radius=1.0, components="connect").graph(points))
     assert {pair: length for pair, length in joined.items() if length > 1.0} == {
         (3, 4): 17.0, (4, 3): 17.0, (6, 7): 28.0, (7, 6): 28.0,

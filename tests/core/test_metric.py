@@ -171,7 +171,7 @@ def test_points_are_taken_back_through_the_steps():
     model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, Y)
     metric = as_metric(model)
     np.testing.assert_allclose(metric.restore(metric.project(X), np.zeros(4)), X, atol=1e-6)
-    with pytest.raises(ValueError, match="6 matrices; that needs a single one"):
+    with pytest.raises(ValueError, match="needs a single matrix; this metric has 6"):
         MODELS["LGMLVQ"].metric_.restore(X, X[0])
 
 
@@ -208,7 +208,7 @@ def test_pickles_clones_and_words(name):
 
 def test_what_has_no_metric():
     for source in (KMeans(3).fit(X), PCA(), make_pipeline(PCA()), "gmlvq", None, 3.0, object()):
-        with pytest.raises(TypeError, match="has no metric for distances; give an LVQ classifier"):
+        with pytest.raises(TypeError, match="has no metric for distances; pass an LVQ classifier"):
             as_metric(source)
     for source in (LGMLVQ(), LMNN(), make_pipeline(PCA(), GMLVQ()), FrozenEstimator(LFDA())):
         with pytest.raises(NotFittedError, match=r"is not fitted.*wrap it in FrozenEstimator"):
@@ -227,8 +227,8 @@ def test_what_has_no_metric():
     [
         ((np.ones(4),), r"matrices has shape \(4,\); expected \(s, M, N\)"),
         ((np.full((1, 4), np.nan),), "matrices must be an array of numbers: Input matrices contains NaN"),
-        ((np.ones((2, 3, 4)),), "2 matrices need prototypes that choose among them"),
-        ((np.ones((2, 4)), np.ones((3, 4)), [0, 1, 2]), "by slots below 2"),
+        ((np.ones((2, 3, 4)),), "2 matrices need prototypes that select among them"),
+        ((np.ones((2, 4)), np.ones((3, 4)), [0, 1, 2]), "with slots below 2"),
         ((np.ones((2, 4)), np.ones((3, 5)), [0, 1, 1]), r"shapes \(3, 5\), \(3,\) and \(3,\); expected \(3, 4\)"),
         ((np.ones((2, 4)), np.ones((3, 4)), [0, 1]), r"expected \(3, 4\), \(3,\)"),
     ],

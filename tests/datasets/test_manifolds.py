@@ -143,7 +143,7 @@ class TestSwissRoll:
         np.testing.assert_array_equal(y, (np.round(t / 2) + np.round(height / 12)) % 2)
 
     def test_one_or_the_other(self):
-        with pytest.raises(ValueError, match="hole=True and broken=True exclude each other"):
+        with pytest.raises(ValueError, match="hole=True and broken=True cannot be combined"):
             make_swiss_roll(hole=True, broken=True)
 
 

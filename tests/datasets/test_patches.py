@@ -89,7 +89,7 @@ class TestCutPatches:
             ([np.zeros((20, 20, 3)), np.zeros((20, 20, 3), np.uint8)], r"images\[1\] has 3 channels of uint8, but"),
             (
                 [np.zeros((20, 20, 3)), np.zeros((20, 20))],
-                r"images\[1\] has shape \(20, 20\), .* a gray picture an axis",
+                r"images\[1\] has shape \(20, 20\), .* an axis for the channel",
             ),
             (np.zeros((2, 20, 20)), r"images\[0\] has shape \(20, 20\), expected \(h, w, c\)"),
             ([np.zeros((20, 20, 3))], "inconsistent numbers of samples"),
@@ -173,13 +173,13 @@ class TestTextureProtocol:
         [
             (0.0, "unseen=0.0 must be a number in .0, 1."),
             (1.0, "unseen=1.0 must be a number in .0, 1."),
-            ([], "must be a share of the pictures, or indices of at least one"),
-            ([0.5], "must be a share of the pictures, or indices of at least one"),
-            (np.arange(10) < 3, "must be a share of the pictures, or indices of at least one"),
-            ([[0, 1]], "must be a share of the pictures, or indices of at least one"),
-            ([0, 10], "unseen has indices from 0 to 10, but there are 10 pictures"),
+            ([], "must be a fraction of the images, or the indices of at least one"),
+            ([0.5], "must be a fraction of the images, or the indices of at least one"),
+            (np.arange(10) < 3, "must be a fraction of the images, or the indices of at least one"),
+            ([[0, 1]], "must be a fraction of the images, or the indices of at least one"),
+            ([0, 10], "unseen has indices from 0 to 10, but there are 10 images"),
             ([-1, 2], "unseen has indices from -1 to 2"),
-            ([1, 3], "All pictures of class b are unseen"),
+            ([1, 3], "All images of class b are unseen"),
         ],
     )
     def test_pictures_that_cannot_be_kept_apart(self, unseen, message):
@@ -187,5 +187,5 @@ class TestTextureProtocol:
             self.parts(unseen=unseen)
 
     def test_one_picture_cannot_be_seen_and_unseen(self):
-        with pytest.raises(ValueError, match="Class c has one picture only; it needs two"):
+        with pytest.raises(ValueError, match="Class c has only one image; it needs at least two"):
             texture_protocol(numbered((20, 20), (20, 20), (20, 20)), list("aac"))

@@ -142,7 +142,7 @@ class TestRingLineSquare:
 
     @pytest.mark.parametrize("n_samples", [750, (500, 250), (1, 2, 3, 4)])
     def test_three_numbers_are_needed(self, n_samples):
-        with pytest.raises(ValueError, match="must be three numbers: of samples in the ring, the line and the square"):
+        with pytest.raises(ValueError, match="must be three numbers of samples: for the ring, the line and the square"):
             make_ring_line_square(n_samples)
 
     def test_every_part_has_samples(self):

@@ -62,7 +62,7 @@ class TestEveryGenerator:
             (make_noisy_histograms, {"image": [[0.0, 2.0]]}, r"image has values from 0 to 2; scale it"),
             (make_noisy_histograms, {"noise": "salt"}, "noise='salt' must be one of 'contrast', 'uniform'"),
             (make_noisy_histograms, {"binning": "cut"}, "binning='cut' must be one of 'range', 'clip'"),
-            (make_noisy_histograms, {"levels": [1, -1]}, r"levels=\[1, -1\] must be numbers of at least 0"),
+            (make_noisy_histograms, {"levels": [1, -1]}, r"levels=\[1, -1\] must be a one-dimensional array"),
             (make_evolved_sequences, {"sizes": (3, 0)}, "sizes=0 must be an integer in .1, inf."),
             (make_evolved_sequences, {"length": 0}, "length=0 must be an integer in .1, inf."),
         ],

@@ -194,7 +194,7 @@ class TestEveryMetric:
 
     @pytest.mark.parametrize("metric", ["edit", "ncd", "jaccard"])
     def test_a_single_string(self, metric):
-        with pytest.raises(ValueError, match="X is a single str; give a list"):
+        with pytest.raises(ValueError, match="X is a single str; pass a list"):
             pairwise("kitten", metric=metric)
 
 
@@ -264,7 +264,7 @@ class TestEdit:
             (["a", 3], {}, "Objects must be strings or sequences, got 3"),
             ([[1.0, np.nan]], {}, r"X\[0\] contains NaN"),
             ([[1.0], np.ones((2, 2))], {}, r"X\[1\] must be a sequence of numbers, got an array of shape \(2, 2\)"),
-            (["a"], {"period": 360}, "period=360 is for sequences of numbers"),
+            (["a"], {"period": 360}, "period=360.* needs sequences of numbers"),
             (["a"], {"indel": 0}, "indel=0 must be a number in"),
             (["a"], {"substitution": -1}, "substitution=-1 must be"),
         ],
@@ -372,7 +372,7 @@ class TestJaccard:
         assert jaccard([["to", "be", "or"]], [("or", "to", "be")], ngram=2)[0, 0] == pytest.approx(1 - 1 / 3)
 
     def test_errors(self):
-        with pytest.raises(ValueError, match="X must hold only zeros and ones"):
+        with pytest.raises(ValueError, match="X must contain only zeros and ones"):
             jaccard([[0.0, 2.0]])
         with pytest.raises(ValueError, match="Y has 3 columns, the other objects 2"):
             jaccard(np.eye(2), np.eye(3))
@@ -475,7 +475,7 @@ class TestVectors:
             function([1.0, 2.0])
         with pytest.raises(ValueError, match="X must be a table of numbers"):
             function([[1.0], [1.0, 2.0]])
-        with pytest.raises(ValueError, match="X is a sparse table"):
+        with pytest.raises(ValueError, match="X is sparse"):
             function(csr_array(np.eye(2)))
 
     def test_nothing_to_measure_by(self):
@@ -604,11 +604,11 @@ class TestEmd:
         np.testing.assert_allclose(emd(TABLE, ground=line), emd(TABLE), atol=1e-12)
 
     def test_errors(self):
-        with pytest.raises(ValueError, match=r"X\[1\] has negative or only zero values"):
+        with pytest.raises(ValueError, match=r"X\[1\] is not a histogram"):
             emd([[1.0, 2.0], [0.0, 0.0]])
-        with pytest.raises(ValueError, match=r"X\[0\] has negative or only zero values"):
+        with pytest.raises(ValueError, match=r"X\[0\] is not a histogram"):
             emd([[1.0, -2.0]])
-        with pytest.raises(ValueError, match="ground is for 2 bins, but X has 4"):
+        with pytest.raises(ValueError, match="ground has 2 bins, but X has 4"):
             emd(TABLE, ground=[[0, 1], [1, 0]])
         with pytest.raises(ValueError, match="ground must be a square symmetric matrix"):
             emd(TABLE, ground=np.ones((4, 4)))

@@ -678,13 +678,13 @@ def test_components_that_are_joined():
     D = cdist(X, X)
     gap = np.unravel_index(D[:15, 15:].argmin(), (15, 25))
     i, j = gap[0], gap[1] + 15
-    with pytest.warns(UserWarning, match="joined by the shortest links"):
+    with pytest.warns(UserWarning, match="connected by the shortest links"):
         paths = Geodesics(5, components="connect").of(samples(X), THREADS, rng())
     inside = [geodesics_by_definition(X[part], 5) for part in (slice(0, 15), slice(15, 40))]
     expected = inside[0][:, [i]] + D[i, j] + inside[1][[j - 15]]
     np.testing.assert_allclose(paths[:15, 15:], expected, rtol=1e-12)
     np.testing.assert_allclose(paths[:15, :15], inside[0], rtol=1e-12)
-    with pytest.warns(UserWarning, match="joined by the shortest links"):
+    with pytest.warns(UserWarning, match="connected by the shortest links"):
         weights = Reconstruction(5, components="connect").of(samples(X), THREADS, rng())
     assert weights[[i]].indices.tolist().count(j) == weights[[j]].indices.tolist().count(i) == 1
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)

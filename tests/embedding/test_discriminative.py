@@ -308,7 +308,7 @@ def test_missing_values_that_the_model_allows(function):
 
 @BOTH
 def test_models_without_a_learned_metric(function):
-    with pytest.raises(TypeError, match=f"KMeans has no metric for {function.__name__}; give an LVQ classifier"):
+    with pytest.raises(TypeError, match=f"KMeans has no metric for {function.__name__}; pass an LVQ classifier"):
         function(KMeans(3).fit(X), X)
     with pytest.raises(ValueError, match=f"{function.__name__} needs a metric .* MinkowskiMetric is of another kind"):
         function(GLVQ(metric=MinkowskiMetric(3.0)).fit(X, Y), X)

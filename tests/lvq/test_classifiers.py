@@ -356,7 +356,7 @@ def test_missing_values_in_views_and_explanations(wine):
     local = LGMLVQ(missing="partial").fit(hidden, y)
     assert np.allclose(np.linalg.norm(local.local_transform(hidden), axis=2), -local.decision_function(hidden))
     hidden[3] = np.nan
-    with pytest.raises(ValueError, match="1 samples of X have no value at all"):
+    with pytest.raises(ValueError, match="1 samples of X have no known value"):
         view.predict(hidden)
     assert np.allclose(view.explain(X[:2]).contributions.sum(axis=1), view.margins(X[:2], y[:2]))
 
@@ -455,7 +455,7 @@ BAD = {
     "empty sample": (
         GMLVQ(missing="partial"),
         lambda X, y: (np.where(np.arange(150)[:, None] == 7, np.nan, X), y),
-        "1 samples of X have no value at all .the first is row 7",
+        "1 samples of X have no known value .the first is row 7",
     ),
     "squashing": (GLVQ(squashing="step"), lambda X, y: (X, y), "squashing='step' must be one of"),
     "slope": (GLVQ(slope=(1, 2, 3)), lambda X, y: (X, y), "must be a number, or a pair"),

@@ -446,7 +446,7 @@ OTHERS = [LVQ1(), LVQ21(), CIALVQ(patch_shape=(2, 2, 1)), LMNN(), LFDA(), LPP(),
 
 @pytest.mark.parametrize("model", OTHERS, ids=str)
 def test_others_need_samples_in_memory(model):
-    with pytest.raises(ValueError, match=f"{type(model).__name__} needs samples in memory, and takes no Dask"):
+    with pytest.raises(ValueError, match=f"{type(model).__name__} needs samples in memory and does not support Dask"):
         model.fit(cut(X), cut(Y))
 
 

@@ -106,9 +106,9 @@ def test_messages(wine):
         GMLVQ(contamination=1).fit(X, y)
     with pytest.raises(ValueError, match="reject_label=1 is one of the classes"):
         GMLVQ(contamination=0.1, reject_label=1).fit(X, y)
-    with pytest.raises(ValueError, match="not of the kind of the classes"):
+    with pytest.raises(ValueError, match="not of the type of the classes"):
         GMLVQ(contamination=0.1).fit(X, y.astype(str))
-    with pytest.raises(ValueError, match="give the classes of the samples as y"):
+    with pytest.raises(ValueError, match="needs classes; pass them as y"):
         OutlierDetector(GMLVQ(contamination=0.1)).fit(X)
 
 

@@ -112,7 +112,7 @@ def test_any_estimator_with_winners_and_distances():
         classifier = PrototypeClassifier(estimator).fit(X, y)
         assert classifier.score(X, y) > 0.9
         assert classifier.confidence(X).shape == (150,)
-    with pytest.raises(ValueError, match="Pipeline takes no sample_weight"):
+    with pytest.raises(ValueError, match="Pipeline does not support sample_weight"):
         classifier.fit(X, y, sample_weight=np.ones(150))
 
 
@@ -154,7 +154,7 @@ def test_one_class_is_certain():
 
 def test_reject_label_must_fit_the_classes():
     names = np.array(["a", "b", "c"])[y]
-    with pytest.raises(ValueError, match=r"reject_label=-1 is not of the kind.*such as 'rejected'"):
+    with pytest.raises(ValueError, match=r"reject_label=-1 is not of the type.*such as 'rejected'"):
         PrototypeClassifier(reject_threshold=0.5).fit(X, names)
     rejecting = PrototypeClassifier(reject_threshold=0.5, reject_label="rejected").fit(X, names)
     assert set(rejecting.predict(X)) == {"a", "b", "c", "rejected"}

@@ -221,7 +221,7 @@ def test_runs_are_the_partitions():
 
 @pytest.mark.parametrize("model", [SOM((2, 2), algorithm="online"), NGPCA(2, 1)], ids=names)
 def test_online_learning_needs_samples_in_memory(model):
-    with pytest.raises(ValueError, match="takes no Dask collection"):
+    with pytest.raises(ValueError, match="does not support Dask collections"):
         model.fit(cut(samples()[0], SEVEN))
 
 

@@ -64,7 +64,7 @@ def test_steps_before_the_classifier_are_taken():
 
 def test_local_metrics_are_for_relational_maps():
     local = LGMLVQ(n_components=2, max_iter=10, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"has several matrices, and SOM needs one .* RelationalNeuralGas"):
+    with pytest.raises(ValueError, match=r"has several matrices, but SOM needs one .* RelationalNeuralGas"):
         SOM((2, 3), metric=local.metric_).fit(X)
     gas = RelationalNeuralGas(3, metric=local.metric_, random_state=0).fit(X)
     by_hand = RelationalNeuralGas(3, random_state=0).fit(local.metric_.distances(X))

@@ -311,7 +311,7 @@ def test_bad_input_is_refused(estimator):
         clone(estimator).set_params(n_components=5).fit(X)
     with pytest.raises(ValueError, match="fewer than the 3 prototypes"):
         clone(estimator).fit(X[:2])
-    with pytest.raises(ValueError, match="n_components=4 with n_features=4 reconstructs every sample"):
+    with pytest.raises(ValueError, match="n_components=4 with n_features=4 lets every prototype reconstruct"):
         VQPCA(3, 4).fit(X)
     with pytest.raises(ValueError, match="measure='combined' must be one of"):
         VQPCA(3, 1, measure="combined").fit(X)

@@ -507,7 +507,7 @@ def test_labels_that_may_be_meant_as_classes():
     X, y = blobs()
     with pytest.raises(ValueError, match="No sample of positive weight has a label: -1, NaN and None mean unlabeled"):
         NeuralGas(4, label_weight=0.5).fit(X, np.full(len(X), -1))
-    with pytest.warns(UserWarning, match="If both are classes, call them 0 and 1"):
+    with pytest.warns(UserWarning, match="If both are classes, rename them to 0 and 1"):
         NeuralGas(4, label_weight=0.5, max_iter=1).fit(X, np.where(y < 2, -1, 1))
 
 
@@ -918,9 +918,9 @@ def test_a_failed_fit_loses_nothing():
 @pytest.mark.parametrize(
     ("estimator", "change", "message"),
     [
-        (NeuralGas(4), {"n_prototypes": 9}, "9 prototypes, but the map so far has 4; call fit"),
-        (KMeans(4), {"n_clusters": 2}, "2 prototypes, but the map so far has 4"),
-        (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel is not that of the map so far"),
+        (NeuralGas(4), {"n_prototypes": 9}, "9 prototypes, but the current map has 4; call fit"),
+        (KMeans(4), {"n_clusters": 2}, "2 prototypes, but the current map has 4"),
+        (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel differs from that of the current map"),
         (SOM((2, 3)), {"kernel": "exponential"}, "lattice, winner or kernel"),
     ],
 )
@@ -934,14 +934,14 @@ def test_partial_fit_needs_the_same_map(estimator, change, message):
 def test_partial_fit_needs_labels_of_one_kind():
     X, y = blobs()
     gas = NeuralGas(4, label_weight=0.5, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="same kind of labels"):
+    with pytest.raises(ValueError, match="same type of labels"):
         gas.partial_fit(X, y.astype(str))
 
 
 def test_partial_fit_does_not_mix_maps_with_and_without_labels():
     X, y = blobs()
     gas = NeuralGas(5, random_state=0).fit(X).set_params(label_weight=0.5)
-    with pytest.raises(ValueError, match=r"label_weight=0.5, but the map so far was fitted without labels; call fit"):
+    with pytest.raises(ValueError, match=r"label_weight=0.5, but the current map was fitted without labels; call fit"):
         gas.partial_fit(X, y)
 
 
@@ -1045,12 +1045,12 @@ def test_topology(kind, lattice):
     assert som.lattice_ == expected
     np.testing.assert_array_equal(som.labels_, kind(expected, **options).fit(X).labels_)
     som.partial_fit(X)
-    with pytest.raises(ValueError, match="lattice, winner or kernel is not that of the map so far"):
+    with pytest.raises(ValueError, match="lattice, winner or kernel differs from that of the current map"):
         som.set_params(topology="rectangular", lattice=expected.shape).partial_fit(X)
 
 
 def test_labels_of_an_iterator_come_with_its_patches():
-    with pytest.raises(ValueError, match="yields its own labels and weights"):
+    with pytest.raises(ValueError, match="must yield labels and weights itself"):
         NeuralGas().fit(iter([np.ones((20, 2))]), np.ones(20))
 
 

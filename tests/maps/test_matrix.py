@@ -828,7 +828,7 @@ def test_bad_input_is_refused(estimator):
     with pytest.raises(ValueError, match="infinity"):
         clone(estimator).fit(bad)
     bad[3] = np.nan  # gaps are filled, but not a row of nothing else
-    with pytest.raises(ValueError, match="no value at all"):
+    with pytest.raises(ValueError, match="no known value"):
         clone(estimator).fit(bad)
     with pytest.raises(ValueError, match="fewer than the 3 prototypes"):
         clone(estimator).fit(X[:2])

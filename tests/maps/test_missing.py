@@ -205,14 +205,14 @@ def test_tags_and_messages(estimator):
         complete.predict(X)
     empty = X.copy()
     empty[7] = np.nan
-    with pytest.raises(ValueError, match=r"1 samples of X have no value at all \(the first is row 7\)"):
+    with pytest.raises(ValueError, match=r"1 samples of X have no known value \(the first is row 7\)"):
         clone(partial).fit(empty)
     with pytest.raises(ValueError, match="the first is row 7"):
         clone(partial).fit(X).transform(empty)
     unknown = X.copy()
     unknown[:, 2] = np.nan
     unknown[:, 0] = 1.0
-    with pytest.raises(ValueError, match="No value is known of feature 2 of X"):
+    with pytest.raises(ValueError, match="Feature 2 of X has no known value"):
         clone(partial).fit(unknown)
     complete.set_params(missing="partial")
     with pytest.raises(ValueError, match="NaN"):  # of a map that was fitted without

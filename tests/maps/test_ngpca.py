@@ -476,5 +476,5 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="NaN"):
         NGPCA(3, 1).fit(bad)
     fitted = NGPCA(3, 1, n_steps=500, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="4 prototypes, but the map so far has 3"):
+    with pytest.raises(ValueError, match="4 prototypes, but the current map has 3"):
         fitted.set_params(n_prototypes=4).partial_fit(X)

@@ -134,7 +134,7 @@ def test_bad_input_is_refused():
     detector = OutlierDetector().fit(X)
     with pytest.raises(ValueError, match="3 features"):
         detector.predict(X[:, :2])
-    with pytest.raises(ValueError, match="takes no sample_weight"):
+    with pytest.raises(ValueError, match="does not support sample_weight"):
         OutlierDetector(MAPS[-1]).fit(X, sample_weight=np.ones(len(X)))
     with pytest.raises(ValueError, match="sums to zero"):
         OutlierDetector().fit(X, sample_weight=np.zeros(len(X)))

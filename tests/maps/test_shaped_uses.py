@@ -296,9 +296,9 @@ def test_gaps_are_refused_elsewhere_and_empty_rows_everywhere():
             refuse(part) if refuse.__name__ != "fit" else refuse(part, [0, 0, 0, 1, 1])
     gappy[3] = np.nan
     for refuse in (gas.complete, gas.predict, gas.transform, gas.score_samples, clone(gas).fit):
-        with pytest.raises(ValueError, match=r"no value at all \(the first is row 3"):
+        with pytest.raises(ValueError, match=r"no known value \(the first is row 3"):
             refuse(gappy)
-    with pytest.raises(ValueError, match=r"no value at all \(the first is row 0"):
+    with pytest.raises(ValueError, match=r"no known value \(the first is row 0"):
         gas.complete(np.full((2, 4), np.nan))
     with pytest.raises(ValueError, match="infinity"):
         gas.complete([[np.inf, np.nan, 0, 0]])
@@ -344,7 +344,7 @@ def test_codes_are_unit_and_coordinates(estimator):
 def test_bad_codes_are_refused():
     gas = MatrixNeuralGas(3, n_components=2, max_iter=5, random_state=0).fit(samples())
     for code in ([[3, 0.0, 0.0]], [[-1, 0.0, 0.0]], [[0.5, 0.0, 0.0]], [[0, 0.0]], [[0, 0.0, 0.0, 0.0]]):
-        with pytest.raises(ValueError, match="A code has 3 columns, the first an index of a prototype from 0 to 2"):
+        with pytest.raises(ValueError, match="A code must have 3 columns, the first an index of a prototype"):
             gas.inverse_transform(code)
 
 

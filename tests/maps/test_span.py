@@ -132,7 +132,7 @@ def test_missing_values_are_completed_but_not_measured(data):
     Z = data[0][:3].copy()
     Z[:, 5] = np.nan
     assert np.isfinite(model.complete(Z)).all()
-    with pytest.raises(ValueError, match="fill them in by complete"):
+    with pytest.raises(ValueError, match="impute them by complete"):
         model.predict(Z)
 
 

@@ -456,7 +456,7 @@ class TestErrors:
         X, Y = views
         with pytest.raises(ValueError, match="X has 70 samples, but Y has 69 positions"):
             measure(X, Y[1:])
-        with pytest.raises(ValueError, match="Y has 2 samples; neighbors can be compared from 3 on"):
+        with pytest.raises(ValueError, match="Y has 2 samples, but comparing neighbors needs at least 3"):
             measure(X[:3], Y[:2])
         with pytest.raises(ValueError, match="All samples in Y coincide"):
             measure(X, np.full((70, 2), 0.1))

@@ -242,5 +242,5 @@ class TestPosteriorMarginBound:
 
     @pytest.mark.parametrize("priors", [[], [0.0], [0.6, 0.6], [-0.1, 0.5], [np.nan], [[0.5]]])
     def test_priors_must_be_probabilities(self, priors):
-        with pytest.raises(ValueError, match="priors must be a list of numbers"):
+        with pytest.raises(ValueError, match="priors must be nonnegative numbers"):
             posterior_margin_bound([1.0], priors=priors, **SIZE)

@@ -67,11 +67,11 @@ def test_more_cells_are_more_complex_and_the_scale_does_not_matter():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"X_hat": np.zeros((3, 2))}, "must be the same"),
+        ({"X_hat": np.zeros((3, 2))}, "must be equal"),
         ({"n_components": 4}, "n_components"),
         ({"delta": 0.0}, "delta"),
         ({"labels": [0, 1]}, "labels has 2"),
-        ({"X": np.zeros((3, 3)), "X_hat": np.zeros((3, 3))}, "All samples are the same"),
+        ({"X": np.zeros((3, 3)), "X_hat": np.zeros((3, 3))}, "All samples are equal"),
     ],
     ids=["shapes", "dimension", "delta", "labels", "same"],
 )

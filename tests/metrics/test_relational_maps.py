@@ -205,7 +205,7 @@ def test_says_what_is_wrong(twins):
     X, _, related = twins
     with pytest.raises(ValueError, match=r"needs prototypes that are vectors, and Combinations knows .* only"):
         magnification_exponent(related, np.zeros(12), 2)
-    with pytest.raises(ValueError, match=r"X has the shape \(20, 60\), but this measure compares samples"):
+    with pytest.raises(ValueError, match=r"X has the shape \(20, 60\), but this measure compares all pairs"):
         map_trustworthiness(cdist(X, X)[:20], related)
 
 

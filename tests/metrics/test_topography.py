@@ -70,7 +70,7 @@ class TestTopographicError:
     def test_says_what_is_wrong(self):
         with pytest.raises(ValueError, match=r"has none \(no attribute lattice_"):
             topographic_error([[1.0]], SimpleNamespace(prototypes_=[[1.0], [2.0]]))
-        with pytest.raises(ValueError, match="one prototype only"):
+        with pytest.raises(ValueError, match="only one prototype"):
             topographic_error([[1.0]], map_of([[1.0]], lattices.chain(1)))
 
 
@@ -143,7 +143,7 @@ class TestTopographicProduct:
     def test_says_what_is_wrong(self):
         with pytest.raises(ValueError, match="some prototypes coincide"):
             topographic_product(map_of([[1.0], [1.0], [2.0]], lattices.chain(3)))
-        with pytest.raises(ValueError, match="one prototype only"):
+        with pytest.raises(ValueError, match="only one prototype"):
             topographic_product(map_of([[1.0]], lattices.chain(1)))
 
 

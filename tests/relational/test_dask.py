@@ -234,7 +234,7 @@ def test_a_precomputed_matrix_may_be_lazy():
     assert_allclose(model.transform(D), whole.transform(D))
     lazy = whole.predict(da.from_array(D, chunks=(25, 60)))
     assert lazy.chunks == ((25, 25, 10),)
-    with pytest.raises(ValueError, match="metric='precomputed' needs dissimilarities to the objects of fit"):
+    with pytest.raises(ValueError, match="metric='precomputed' needs dissimilarities to the training objects"):
         whole.predict(bag(list(X), [60]))
     assert_array_equal(lazy.compute(), whole.predict(D))
 
@@ -244,7 +244,7 @@ def test_a_classifier_of_objects_predicts_lazily():
     model = RelationalGLVQ(metric="edit", max_iter=3, random_state=0).fit(objects[:60], y[:60])
     for name in ("predict", "nearest", "distances"):
         assert_allclose(getattr(model, name)(bag(objects)).compute(), getattr(model, name)(objects), atol=1e-9)
-    with pytest.raises(ValueError, match=r"RelationalGLVQ learns from objects in memory; give a sample"):
+    with pytest.raises(ValueError, match=r"RelationalGLVQ needs objects in memory; use a sample"):
         model.fit(bag(objects), y)
 
 
@@ -305,7 +305,7 @@ def test_partial_fit_takes_objects_in_memory():
     objects, _, _ = words()
     model = on_words(MAPS[0]).fit(objects)
     before = model.kept_
-    with pytest.raises(ValueError, match="partial_fit takes objects in memory"):
+    with pytest.raises(ValueError, match="partial_fit needs objects in memory"):
         model.partial_fit(bag(objects))
     assert model.kept_ is before
 

@@ -465,7 +465,7 @@ BAD_PARAMETERS = [
     (RelationalKMeans(3, init="kmeans"), "init='kmeans' must be"),
     (RelationalNeuralGas(spread="auto"), "spread='auto'.*'implicit'"),
     (RelationalNeuralGas(spread=-1.0), "spread"),
-    (RelationalNeuralGas(spread="implicit", n_landmarks=5), "leave out n_landmarks"),
+    (RelationalNeuralGas(spread="implicit", n_landmarks=5), "omit n_landmarks"),
     (RelationalNeuralGas(sparsity=0), "sparsity"),
     (RelationalNeuralGas(n_landmarks=2.5), "n_landmarks"),
     (RelationalNeuralGas(n_approximation=0), "n_approximation"),

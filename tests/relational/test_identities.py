@@ -211,7 +211,7 @@ def test_kernel_maps_are_maps_of_the_distances_of_the_kernel(estimator, kind):
     if kind == "constant diagonal":
         assert_allclose(inside.transform(K), outside.transform(S), atol=1e-8)
     else:
-        with pytest.raises(ValueError, match="one more column"):
+        with pytest.raises(ValueError, match="append it to X as a column"):
             inside.transform(K)
 
 
@@ -226,7 +226,7 @@ def test_new_objects_of_a_kernel():
     with_own = np.column_stack([new, np.square(Z).sum(axis=1)])
     assert_allclose(kernel.transform(with_own), vectors.transform(Z), atol=1e-8)
     assert_allclose(kernel.score(with_own), vectors.score(Z))
-    with pytest.raises(ValueError, match="one more column"):
+    with pytest.raises(ValueError, match="append it to X as a column"):
         kernel.score(new)
 
 

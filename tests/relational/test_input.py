@@ -158,7 +158,7 @@ def test_squares_in_a_file_are_used_where_they_are(dtype, tmp_path):
 
 @pytest.mark.parametrize("vector", [np.ones(5), ["a", "b", "c"], np.array(["a"])])
 def test_vectors_that_are_not_condensed_are_refused(vector):
-    with pytest.raises(ValueError, match=f"condensed vector.*got a vector of {len(vector)}. For objects give a metric"):
+    with pytest.raises(ValueError, match=f"condensed vector.*got a vector of {len(vector)}. For objects choose"):
         Dissimilarities(vector)
 
 
@@ -615,7 +615,7 @@ BAD_OBJECTS = [
     (returns_negative, WORDS, "returned -1.0; it must be a number, 0 or more"),
     (returns_nan, WORDS, "returned nan"),
     ("edit", "kitten", "sequence of objects, such as a list of strings; got str"),
-    ("edit", [], "no objects"),
+    ("edit", [], "X is empty"),
     ("edit", 5, "sequence of objects"),
     ("edit", set(WORDS), "sequence of objects"),
     ("edit", None, "sequence of objects"),
@@ -676,7 +676,7 @@ def test_bad_new_objects(estimator):
         with pytest.raises(ValueError, match="too large"):
             ask(1e200 * D[:5])
     words = clone(estimator).set_params(metric="edit").fit(WORDS)
-    for asked, message in (("kitten", "sequence of objects"), ([], "no objects"), (3, "sequence of objects")):
+    for asked, message in (("kitten", "sequence of objects"), ([], "X is empty"), (3, "sequence of objects")):
         with pytest.raises(ValueError, match=message):
             words.predict(asked)
 

@@ -106,7 +106,7 @@ def test_a_kernel_gives_what_its_distances_give(wine):
     assert_allclose(kernel.distances(whole), distances.distances(squares), rtol=1e-8, atol=1e-8 * squares.max())
     assert_allclose(kernel.predict_proba(whole), distances.predict_proba(squares), atol=1e-8)
     assert_array_equal(kernel.predict(K), distances.predict(squares))  # does without the diagonal
-    with pytest.raises(ValueError, match="one more column"):
+    with pytest.raises(ValueError, match="append it to X as a column"):
         kernel.confidence(K)
     medians = [
         MedianGLVQ(metric="kernel", random_state=0).fit(K, y),

@@ -337,7 +337,7 @@ def test_labels_and_size_must_stay():
     gas = RelationalNeuralGas(5, metric=distance, max_iter=5).partial_fit(objects_of(X[:30]))
     with pytest.raises(ValueError, match="without labels"):
         clone_state(gas, label_weight=0.5).partial_fit(objects_of(X[30:]), y[30:])
-    with pytest.raises(ValueError, match="6 prototypes, but the map so far"):
+    with pytest.raises(ValueError, match="6 prototypes, but the current map"):
         clone_state(gas, n_prototypes=6).partial_fit(objects_of(X[30:]))
 
 

@@ -1,1 +1,1 @@
-"""The parts that maps are built from, as plain objects on arrays: lattices, prototypes, cooperation, schedules."""
+"""Building blocks of maps as plain objects on arrays: lattices, prototypes, cooperation, schedules."""

@@ -1,10 +1,10 @@
-"""The nearest prototype of every sample, without looking at all of them anew: what was nearest by far still is.
+"""Search for nearest prototypes with bounds: prototypes that were nearest by a large margin are not searched again.
 
-A search leaves behind how much farther the second nearest prototype of a sample is, its *room*. Prototypes that move by
-so much together can take as much from it, and no more; until it is used up, the winner needs no search (Hamerly 2010).
-Rounding is taken from the room as well. What a search in single precision cannot tell apart for certain is decided in
-double precision, one distance after the other, the lowest index first among equal ones. So winners do not depend on
-what was known before, on the precision of the search, on blocks, or on the matrix library.
+A search stores the *room* of each sample: how much farther its second nearest prototype is than its winner. Movements
+of the prototypes reduce the room by at most their lengths; as long as room is left, the winner cannot change and needs
+no search (Hamerly 2010). Rounding errors are subtracted from the room as well. Ties in single precision are decided in
+double precision, by the lowest index among equal distances. Winners therefore do not depend on earlier bounds, on the
+precision of the search, on blocks, or on the BLAS library.
 
 References
 ----------
@@ -30,9 +30,9 @@ COARSE = 0.05  # share of samples that single precision may leave open, before d
 
 @dataclass
 class Bounds:
-    """What is known of samples from the last search: winners (n,) and the room (n,) that each has.
+    """Results of the last search: winners (n,) and the room (n,) of each sample.
 
-    A sample without room has to be searched for.
+    A sample without room needs a new search.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Bounds:
 
     @classmethod
     def unknown(cls, n: int) -> Bounds:
-        """Return what is known of samples before a search: nothing."""
+        """Return the initial bounds, before any search."""
         return cls(np.zeros(n, np.int32), np.zeros(n))
 
     def __getitem__(self, rows: slice) -> Bounds:
@@ -79,7 +79,7 @@ class Search:
     forms : array of shape (k, D + 2)
         The rows, or (k, L) if samples are lifted further; the last but one coefficient is the constant.
     euclidean : bool
-        Whether the products are squared distances to sites, ``|x - w|^2 + h^2``, so that room can be told.
+        Whether the products are squared distances to sites, ``|x - w|^2 + h^2``, from which the room can be computed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions that follow an estimator while it learns, and may end it."""
+"""Callbacks that monitor training and may stop it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["wants_to_stop"]
 
 
 def wants_to_stop(callback: Callable[[Any], bool | None] | None, state: Any) -> bool:
-    """Tell a callback about the present state; return whether it asks for the end.
+    """Call a callback with the current state; return whether it requests to stop.
 
     Examples
     --------

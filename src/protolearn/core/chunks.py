@@ -1,4 +1,4 @@
-"""Rows a block at a time. The size of a block depends on the data, never on the number of threads.
+"""Blocks of rows. The size of a block depends on the data, never on the number of threads.
 
 >>> list(cut(7, 3))
 [slice(0, 3, None), slice(3, 6, None), slice(6, 7, None)]
@@ -18,7 +18,7 @@ HELD = 1 << 23  # bytes of a block that only must not fill the memory
 
 
 def cut(stop: int, size: int, start: int = 0) -> Iterator[slice]:
-    """Cut rows into slices of so many, the last one of what is left.
+    """Cut rows into slices of a given size; the last slice contains the remaining rows.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def cut(stop: int, size: int, start: int = 0) -> Iterator[slice]:
 
 
 def block_size(row_bytes: int, most: int, least: int = 1) -> int:
-    """Return how many rows take ``most`` bytes together, but ``least`` rows or more.
+    """Return the number of rows that fit into ``most`` bytes, at least ``least`` rows.
 
     Examples
     --------

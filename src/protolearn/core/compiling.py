@@ -1,4 +1,4 @@
-"""What is said of compilation, which takes seconds when a loop is first used, and where compiled loops are kept."""
+"""Notices about the compilation of loops on first use, and the location of the compilation cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _told: list[bool] = []  # not empty once it has been told in this process
 
 @contextmanager
 def compiling_told() -> Iterator[None]:
-    """Say on the error stream, once in a process, that loops are compiled if some must be meanwhile.
+    """Print a notice to the error stream, once per process, if loops are compiled inside the context.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def compiling_told() -> Iterator[None]:
 
 
 def cache_place() -> str:
-    """Return where numba keeps what it has compiled for protolearn.
+    """Return the folder of numba's compilation cache for protolearn.
 
     Examples
     --------

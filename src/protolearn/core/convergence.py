@@ -1,4 +1,4 @@
-"""The warning of a fit that iterates until it converges, and was stopped before it did."""
+"""Warning about training that stopped before it converged."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ LIBRARIES = ("protolearn", "sklearn")  # through which a fit is called
 
 
 def warn_unconverged(estimator: Any, max_iter: int, state: str = "", advice: str = "") -> None:
-    """Warn that a fit stopped at ``max_iter``, at the line of the user that asked for it.
+    """Warn that training stopped at ``max_iter``; the warning points to the user's line of code.
 
     Parameters
     ----------
     estimator : object
-        What was fitted.
+        The fitted estimator.
     max_iter : int
-        The number of iterations it was allowed.
+        Maximum number of iterations.
     state : str, default=""
-        How far from convergence it still is.
+        Description of the remaining distance from convergence.
     advice : str, default=""
-        What to do about it, if that is not to raise ``max_iter``, or ``tol`` of an estimator that has one.
+        Advice to the user, in place of raising ``max_iter`` or, if the estimator has it, ``tol``.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def warn_unconverged(estimator: Any, max_iter: int, state: str = "", advice: str
 
 @contextmanager
 def unfinished() -> Iterator[None]:
-    """Let fits inside stop before they converge, without a warning.
+    """Suppress convergence warnings of fits inside the context.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Who learns from a sample: only the winner, all by rank, or the winner's neighbors on a lattice.
+"""Cooperation, the neighborhood function of a map: which prototypes a sample updates, and how much.
 
-Each cooperation turns prototypes, samples and a range into the sums from which the prototypes are updated
-(``gather``), and knows the same rule for learning one sample at a time (``follow``).
+For batch learning, each cooperation computes the sums from which prototypes are updated, given prototypes, samples and
+a neighborhood range (``gather``). For online learning, it applies the same rule to one sample at a time (``follow``).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less 
 
 
 class Cooperation(Protocol):
-    """What a map needs of a cooperation.
+    """Protocol of a cooperation (neighborhood function).
 
     Examples
     --------
-    A cooperation of one's own, in which all samples count for all prototypes alike:
+    A custom cooperation, in which all samples have equal weight for all prototypes:
 
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
@@ -60,10 +60,10 @@ class Cooperation(Protocol):
 
     @property
     def n_nodes(self) -> int | None:
-        """Number of prototypes, if the cooperation is of a fixed number."""
+        """Number of prototypes, if the cooperation determines it."""
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
-        """Sum the samples of every prototype with the weights of this cooperation at a range."""
+        """Sum the samples of every prototype, weighted by the neighborhood function at a given range."""
 
     def follow(
         self,
@@ -74,14 +74,14 @@ class Cooperation(Protocol):
         ranges: Floats,
         gains: Floats | None = None,
     ) -> Indices:
-        """Move positions (k, D), in place, towards one point after the other; all of one float type.
+        """Move positions (k, D), in place, towards one point after another; all of one float type.
 
         The step is multiplied by the gain (k,) of the winner. Returns the two nearest prototypes (n, 2) of the points.
         """
 
 
 class WinnerTakesAll:
-    """The nearest prototype learns alone: k-means.
+    """Cooperation of k-means: a sample updates its nearest prototype only.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class WinnerTakesAll:
 
 
 class Ranks:
-    """Every prototype learns with a weight that falls with its rank: neural gas.
+    """Cooperation of neural gas: a sample updates all prototypes with weights that decrease with their rank.
 
     The prototype of rank r (0 is the nearest) has the weight ``exp(-r / range)``.
 
@@ -203,18 +203,18 @@ class Ranks:
 
 @dataclass(frozen=True)
 class OnLattice:
-    """The winner and its neighbors on a lattice learn: the self-organizing map.
+    """Cooperation of the self-organizing map: a sample updates its winner and the lattice neighbors of the winner.
 
     Parameters
     ----------
     lattice : Lattice
-        Gives the distances ``g`` between nodes.
+        Lattice with the distances ``g`` between nodes.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        ``"heskes"`` takes the node whose neighborhood is nearest on average, so that training descends a cost;
-        ``"nearest"`` takes the nearest prototype, as Kohonen does; ``"heskes-printed"`` takes the node with the least
-        sum over its neighborhood, whose weights do not add up to one.
+        Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
+        training decreases a cost function; ``"nearest"`` is Kohonen's rule, the nearest prototype; ``"heskes-printed"``
+        is the node with the smallest sum over its neighborhood, without normalization of the weights.
     kernel : {"gaussian", "exponential"}, default="gaussian"
-        ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
+        Neighborhood function, ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
 
     Examples
     --------
@@ -243,9 +243,9 @@ class OnLattice:
         return log_kernel(self.lattice.distances, self.kernel, range_)
 
     def log_shares(self, range_: float) -> Floats:
-        """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
+        """Return the logarithm of the weight of a sample of one node (row) for another node (column).
 
-        With Heskes' winner the weights of a node add up to one; without that, as printed, nodes at the border, which
+        With Heskes' winner, the weights of a node sum to one. Without this normalization, nodes at the border, which
         have fewer neighbors, win most samples.
         """
         logs = self.log_kernel(range_)
@@ -313,7 +313,7 @@ class OnLattice:
 
 
 def plane_of(cooperation: Cooperation, n_prototypes: int) -> Floats:
-    """Return where prototypes start on a principal plane: as the nodes lie, or else on a nearly square grid.
+    """Return node coordinates for a principal plane: those of the lattice, or a nearly square grid.
 
     Examples
     --------
@@ -409,14 +409,14 @@ def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callabl
 
 
 class Responsibilities:
-    """Every prototype learns by its share ``exp(-d / (2 range))`` of all: expectation maximization, or annealing.
+    """Soft assignments proportional to ``exp(-d / (2 range))``: expectation maximization, or deterministic annealing.
 
-    With the range one, and distances that are twice the negative logarithm of the density of a prototype, shares are
-    the posteriors of a mixture. With a range that falls, it is the temperature of deterministic annealing.
+    With range one and distances that are twice the negative logarithm of the density of a prototype, the assignments
+    are the posterior probabilities of a mixture. A decreasing range is the temperature of deterministic annealing.
 
     Examples
     --------
-    The lower the range, the more a sample belongs to the nearest prototype:
+    With a smaller range, the assignments are closer to the nearest prototype:
 
     >>> import numpy as np
     >>> from protolearn.core.cooperation import Responsibilities
@@ -457,7 +457,7 @@ class Responsibilities:
         ranges: Floats,
         gains: Floats | None = None,
     ) -> Indices:
-        """Refuse: there is no online rule."""
+        """Raise an error: there is no online rule."""
         raise NotImplementedError
 
 

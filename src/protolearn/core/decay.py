@@ -1,7 +1,8 @@
-"""Weights that fall off until they are too small to count.
+"""Treatment of weights that decay to negligible values.
 
-Below the smallest normal number, products take some processors many times as long, and what they add is lost beside
-the largest weight, which is near one. Whatever makes such weights passes them through here.
+Below the smallest normal number, products are many times slower on some processors, and their contribution is
+negligible compared to the largest weight, which is near one. All code that computes decaying weights uses these
+functions.
 """
 
 from __future__ import annotations

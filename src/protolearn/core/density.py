@@ -1,10 +1,10 @@
-"""How densely samples lie, and in how many dimensions: Parzen window density and correlation dimension.
+"""Density and intrinsic dimension of samples: Parzen window density and correlation dimension.
 
-Magnification control weights every sample by a power of the data density at its place, and the best power follows from
-the intrinsic dimension of the data. Both are estimated here from the pairwise distances of the samples. Distances are
-computed tile by tile, so that the memory needed does not grow with the square of the number of samples.
+Magnification control weights every sample by a power of the data density at its position, and the optimal power follows
+from the intrinsic dimension of the data. Both are estimated here from the pairwise distances of the samples. Distances
+are computed in tiles, so the required memory is not quadratic in the number of samples.
 
-A sample weight counts how often a sample occurs: weight 2 is the same as the sample given twice.
+A sample weight is a multiplicity: a weight of 2 is equivalent to including the sample twice.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Precomputed:
-    """Squared distances (n, n) between samples, which all functions here take in place of the samples.
+    """Squared distances (n, n) between samples, which all functions of this module accept instead of samples.
 
-    They are an array, or a function that reads rows of it, a slice or indices, of ``n_samples`` samples. Densities are
-    then known up to a factor.
+    The distances are an array, or a function that returns the rows for a slice or indices of ``n_samples`` samples.
+    Densities are then determined up to a factor.
 
     Examples
     --------
@@ -87,26 +87,27 @@ def parzen_log_density(
     points: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Logarithm of the data density, estimated by a Gaussian Parzen window.
+    """Return the logarithm of the data density, estimated by a Gaussian Parzen window.
 
-    The density at a point ``v`` is the average over the samples of a Gaussian with standard deviation ``h``::
+    The density at a point ``v`` is the mean over the samples of a Gaussian with standard deviation ``h``::
 
         p(v) = 1 / sum_j u_j * sum_j u_j (2 pi h^2)^(-d/2) exp(-|v - x_j|^2 / (2 h^2))
 
-    The logarithm never underflows, and powers of the density are best taken as ``exp(c * log p)``.
+    The logarithm does not underflow; compute powers of the density as ``exp(c * log p)``.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Samples.
     sample_weight : array-like of shape (n,), optional
-        How often each sample occurs, 1 by default.
+        Multiplicity of each sample, 1 by default.
     bandwidth : float, optional
-        Width ``h`` of the window. By default a third of the average distance between two samples.
+        Width ``h`` of the window; larger values give smoother densities. By default, one third of the mean distance
+        between two samples.
     points : array-like of shape (m, d), optional
-        Where to estimate the density; by default at the samples. The time grows with n times m.
+        Points at which the density is estimated; by default, the samples. The time is proportional to n times m.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def parzen_log_density(
         targets = check_array(X if points is None else points, dtype=[np.float64, np.float32], input_name="points")
     if targets.shape[1] != samples.shape[1]:
         raise ValueError(
-            f"The points have {targets.shape[1]} features and the samples have {samples.shape[1]}; give both the same."
+            f"The points have {targets.shape[1]} features, but the samples have {samples.shape[1]}; both must be equal."
         )
     if bandwidth is None:
         bandwidth = _default_bandwidth(samples, weights, n_jobs)
@@ -153,17 +154,17 @@ def parzen_log_density(
 
 
 def mean_pairwise_distance(X: Samples, sample_weight: ArrayLike | None = None) -> float:
-    """Average Euclidean distance between two different samples.
+    """Return the mean Euclidean distance between two different samples.
 
-    ``sum_{i,j} u_i u_j |x_i - x_j| / (m (m - 1))`` with ``m = sum_i u_i``: the average over all ordered pairs when
-    every sample is written down as often as its weight says.
+    ``sum_{i,j} u_i u_j |x_i - x_j| / (m (m - 1))`` with ``m = sum_i u_i``: the mean over all ordered pairs, where every
+    sample is repeated according to its weight.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Samples.
     sample_weight : array-like of shape (n,), optional
-        How often each sample occurs, 1 by default.
+        Multiplicity of each sample, 1 by default.
 
     Returns
     -------
@@ -185,7 +186,7 @@ def mean_pairwise_distance(X: Samples, sample_weight: ArrayLike | None = None) -
 def correlation_integral(
     X: Samples, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
 ) -> Floats:
-    """Share of the pairs of samples that are closer than a radius.
+    """Return the correlation integral, the fraction of pairs of samples that are closer than a radius.
 
     ``C(r) = 2 / (m (m - 1)) * #{i < j : |x_i - x_j| < r}``
 
@@ -196,10 +197,10 @@ def correlation_integral(
     radii : array-like of any shape
         The radii ``r``.
     sample_weight : array-like of shape (n,), optional
-        How often each sample occurs, 1 by default.
+        Multiplicity of each sample, 1 by default.
     max_samples : int, default=5000
-        Most samples that are compared. If there are more, a random subset of this size is used, the same one in every
-        call.
+        Maximum number of samples that are compared. If there are more, a random subset of this size is used, the same
+        in every call.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def correlation_integral(
     pairs = _count_ordered_pairs(weights)
     limits = np.asarray(radii, dtype=np.float64)
     if np.isnan(limits).any():
-        raise ValueError("The radii have to be numbers, but some are NaN.")
+        raise ValueError("The radii must be numbers, but some are NaN.")
 
     def count_closer(rows: slice, tiles: Tiles) -> Floats:
         counts = np.zeros(limits.size)
@@ -264,26 +265,26 @@ def correlation_dimension(
     max_samples: int = 5000,
     return_curve: bool = False,
 ) -> float | tuple[float, Floats, Floats]:
-    """Intrinsic dimension of the samples, after Grassberger and Procaccia.
+    """Estimate the intrinsic dimension of samples by the method of Grassberger and Procaccia.
 
-    On a manifold of dimension ``D`` the share ``C(r)`` of pairs closer than ``r`` grows like ``r^D`` for small ``r``.
-    The dimension is the slope of ``log C`` against ``log r``, fitted by least squares where ``C`` is small. Samples
-    that occur several times say nothing about the dimension: only pairs at a positive distance are counted.
+    On a manifold of dimension ``D``, the fraction ``C(r)`` of pairs closer than ``r`` grows like ``r^D`` for small
+    ``r``. The dimension is the slope of ``log C`` against ``log r``, fitted by least squares where ``C`` is small.
+    Duplicate samples carry no information on the dimension, so only pairs at a positive distance are counted.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Samples.
     sample_weight : array-like of shape (n,), optional
-        How often each sample occurs, 1 by default. Only relative weights matter.
+        Multiplicity of each sample, 1 by default. Only relative weights matter.
     quantiles : tuple of two floats, optional
-        The fit uses the radii between these two quantiles of the pairwise distances. Lower quantiles look closer: less
-        bias from the borders and the curvature of the data, but more influence of noise and fewer pairs to rely on. By
-        default ``(0.001, 0.01)``; with fewer than 500 different samples ``(0.5 / n, 5 / n)``, that is from half a
-        neighbor to five neighbors of a sample.
+        The fit uses the radii between these two quantiles of the pairwise distances. Lower quantiles correspond to
+        smaller scales: they have less bias from the borders and the curvature of the data, but more influence of noise
+        and fewer pairs. By default ``(0.001, 0.01)``; with fewer than 500 different samples ``(0.5 / n, 5 / n)``, that
+        is from half a neighbor to five neighbors of a sample.
     max_samples : int, default=5000
-        Most samples that are compared. If there are more, a random subset of this size is used, the same one in every
-        call.
+        Maximum number of samples that are compared. If there are more, a random subset of this size is used, the same
+        in every call.
     return_curve : bool, default=False
         Also return the curve, to see where it is straight in a doubly logarithmic plot.
 
@@ -296,8 +297,8 @@ def correlation_dimension(
 
     Notes
     -----
-    The borders of the data make the estimate too small, the more so the higher the dimension. For 5000 uniform samples
-    in a cube of 1, 2, 3, 5 dimensions it is 1.00, 1.97, 2.89, 4.57.
+    The borders of the data make the estimate too small, increasingly with the dimension. For 5000 uniform samples in a
+    cube of 1, 2, 3, 5 dimensions it is 1.00, 1.97, 2.89, 4.57.
 
     References
     ----------
@@ -315,18 +316,18 @@ def correlation_dimension(
     radii, shares = _correlation_curve(samples, weights)
     low, high = _default_quantiles(samples) if quantiles is None else quantiles
     if not 0.0 <= low < high <= 1.0:
-        raise ValueError(f"The quantiles have to be two growing numbers between 0 and 1, but they are {quantiles}.")
+        raise ValueError(f"The quantiles must be two increasing numbers between 0 and 1, but they are {quantiles}.")
     window = _fitting_window(shares, low, high)
     slope, _ = np.polyfit(np.log(radii[window]), np.log(shares[window]), 1)
     return (float(slope), radii, shares) if return_curve else float(slope)
 
 
 def squared_distances(A: Array, B: Array) -> Floats:
-    """Squared Euclidean distances (a, b) by a matrix product, in double precision.
+    """Return squared Euclidean distances (a, b), computed by a matrix product in double precision.
 
-    Both arrays should be measured from a common origin near them. Where the product cancels, because two points lie
-    much closer to each other than to the origin, the distance is computed again from the difference: the same point
-    has distance zero, and nothing is ever negative.
+    Both arrays should be relative to a common origin near the points. Where the product cancels, because two points are
+    much closer to each other than to the origin, the distance is recomputed from the difference. Equal points thus have
+    distance zero, and no distance is negative.
 
     Parameters
     ----------
@@ -378,7 +379,7 @@ def _count_ordered_pairs(weights: Floats) -> float:
     if total <= 1.0:
         raise ValueError(
             "There is no pair of samples: sample_weight counts how often each sample occurs, and the total is "
-            f"{total:g}. Give at least two samples, or weights that sum to more than 1."
+            f"{total:g}. Pass at least two samples, or weights that sum to more than 1."
         )
     return total * (total - 1.0)
 
@@ -386,7 +387,7 @@ def _count_ordered_pairs(weights: Floats) -> float:
 def _default_bandwidth(samples: Any, weights: Floats, n_jobs: int | None) -> float:
     distance = _mean_distance(samples, weights, n_jobs)
     if distance == 0.0:
-        raise ValueError("All samples are the same point, so there is no natural bandwidth; give a positive bandwidth.")
+        raise ValueError("All samples are the same point, so there is no default bandwidth; set a positive bandwidth.")
     return distance / 3.0  # Hasenfuss 2009, sec. 3.5
 
 
@@ -418,7 +419,7 @@ def _correlation_curve(samples: Any, weights: Floats) -> tuple[Floats, Floats]:
     histogram = sum(_map_bands(count_in_bins, samples, samples, upper=True), start=np.zeros(n_bins))
     used = np.flatnonzero(histogram)
     if len(used) == 0:
-        raise ValueError("All samples are the same point, so they have no dimension; give at least two different ones.")
+        raise ValueError("All samples are the same point, so they have no dimension; pass different samples.")
     bins = np.arange(used[0], used[-1] + 1)
     radii = np.exp2(0.5 * ((bins + 1) / bins_per_square + SMALLEST_OCTAVE))
     shares = np.cumsum(histogram[bins])
@@ -438,7 +439,7 @@ def _fitting_window(shares: Floats, low: float, high: float) -> slice:
     if len(rises) == 0:
         raise ValueError(
             f"The samples have no finite dimension: above the quantile {low:g}, all distances are (almost) the same. "
-            "Give more samples, or a smaller lower quantile."
+            "Use more samples, or a smaller lower quantile."
         )
     return slice(int(start), int(max(stop, rises[: MIN_VALUES - 1][-1])) + 1)
 

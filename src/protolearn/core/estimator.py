@@ -1,4 +1,4 @@
-"""What all estimators share: a fit that fails loses nothing, and a stored model knows the version it was made by."""
+"""Base class of all estimators: a failed fit leaves the model unchanged, and stored models record their version."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ DOCUMENTATION = "https://protolearn.readthedocs.io"
 
 
 def nothing_lost(method: Method) -> Method:
-    """Make a method that changes an estimator leave it as it was, or as `keep` last saw it, if it fails.
+    """Restore the state of an estimator, or the state marked by `keep`, if the decorated method fails.
 
-    Attributes get their old values back, so a method must not change these values in place. That holds for every
-    exception, and for an interrupt from the keyboard.
+    Attributes are reset to their old values, so a method must not modify these values in place. This applies to every
+    exception, including keyboard interrupts.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def nothing_lost(method: Method) -> Method:
 
 
 def keep(estimator: Any) -> None:
-    """Let the present state of an estimator be the one that a failure leaves behind.
+    """Mark the current state of an estimator as the state to restore after a failure.
 
-    A fit calls this when it has stored what it reached, before it passes an interrupt on.
+    A fit calls this function when it has stored its result, before it re-raises an interrupt.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def keep(estimator: Any) -> None:
 
 
 class InconsistentVersionWarning(sklearn.exceptions.InconsistentVersionWarning):
-    """A model was stored by another version of protolearn.
+    """Warning that a model was stored by another version of protolearn.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ class InconsistentVersionWarning(sklearn.exceptions.InconsistentVersionWarning):
 
 
 class Estimator(BaseEstimator):
-    """Base of all estimators: declared parameters, and files that know the version of protolearn that made them.
+    """Base class of all estimators: validation of parameters, and version checks of stored models.
 
-    A class declares in ``_constraints`` which values its parameters may have; what it inherits need not be repeated.
+    A class declares constraints on its parameters in ``_constraints``; inherited constraints need not be repeated.
 
     Examples
     --------

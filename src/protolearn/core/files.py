@@ -1,7 +1,8 @@
-"""What holds for every file that is read or written: how much one may ask for, and outputs that are whole or not there.
+"""Safe reading and writing of files: limits on memory, and atomic output.
 
-A file that claims more pixels than its bytes can hold is refused before memory is set aside. An output is written to a
-temporary file beside it, which takes its place at the end, so that whatever goes wrong leaves an old output as it was.
+A file whose header claims more pixels than its size allows is rejected before memory is allocated. Output is written to
+a temporary file in the same folder, which replaces the target at the end, so a failure leaves an existing output
+unchanged.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers d
 
 
 def most_pixels(size: int) -> int:
-    """Return how many pixels a file of so many bytes may have, lest a few bytes ask for all memory.
+    """Return the maximum number of pixels allowed for a file of a given size, which limits memory allocation.
 
     Examples
     --------
@@ -54,7 +55,7 @@ def most_pixels(size: int) -> int:
 
 
 def file_size(path: FilePath) -> int:
-    """Return the number of bytes of an ordinary file; a pipe or a device could keep its reader waiting for ever.
+    """Return the size of a regular file in bytes; raise an error for pipes and devices, which could block forever.
 
     Examples
     --------
@@ -71,14 +72,14 @@ def file_size(path: FilePath) -> int:
     if S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not S_ISREG(found.st_mode):
-        raise ValueError(f"{path} is no ordinary file but a pipe or a device; copy what it gives to a file first.")
+        raise ValueError(f"{path} is not a regular file but a pipe or a device; copy its content to a file first.")
     return found.st_size
 
 
 def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection[int]) -> None:
-    """Require that members of an archive of so many bytes are packed in one of these ways and do not become too many.
+    """Require that members of an archive use allowed compression methods and do not expand to too many bytes.
 
-    Other ways of packing may ask for much memory before the first byte comes out.
+    Other compression methods may need much memory before the first byte is decompressed.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
     size : int
         Number of bytes of the archive.
     packings : collection of int
-        Ways of packing that are allowed, by the constants of ``zipfile``.
+        Allowed compression methods, as constants of ``zipfile``.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
 def stored_array(data: bytes) -> Array:
     """Return the array of a file in NumPy's format, which must have just as many bytes as its header says.
 
-    NumPy's own reader sets memory aside as the header asks for it, whatever follows.
+    NumPy's own reader allocates the memory that the header requests, regardless of the actual size.
 
     Examples
     --------
@@ -128,9 +129,9 @@ def stored_array(data: bytes) -> Array:
 
 
 def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:
-    """Require that a file can be written here, and that it is none of the inputs, by whatever name or link.
+    """Require that a file can be written to a path that is not an input, under any name or link.
 
-    Commands call it before they begin what takes long.
+    Commands call this function before long computations.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What measures and plots read from samples and fitted maps: prototypes, lattice, distances and nearest prototypes.
+"""Access of measures and plots to fitted maps: prototypes, lattice, distances and nearest prototypes.
 
-A map of dissimilarities has no vectors. It gives the squared distances between its prototypes
-(``prototype_dissimilarities_``) and those of samples to them (``transform``), which is all that most measures need.
+A relational map has no vectors. It provides the squared distances between its prototypes
+(``prototype_dissimilarities_``) and of samples to prototypes (``transform``), which suffice for most measures.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def prototypes_of(source: Any) -> Array:
     if is_relational(source):
         raise ValueError(
             f"This measure needs prototypes that are vectors, and {type(source).__name__} knows them by their "
-            "dissimilarities only; give a map of vectors, such as NeuralGas."
+            "dissimilarities only; pass a map of vectors, such as NeuralGas."
         )
     if hasattr(source, "fit") and not hasattr(source, "prototypes_"):
         raise NotFittedError(f"This {type(source).__name__} has no prototypes yet; call fit first.")
@@ -56,7 +56,7 @@ def prototypes_of(source: Any) -> Array:
 
 
 def is_relational(source: Any) -> bool:
-    """Say whether this is a fitted map of dissimilarities, or a classifier of one.
+    """Return whether an estimator is a fitted relational map, or a classifier that contains one.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def is_relational(source: Any) -> bool:
 def prototype_distances(source: Any) -> Floats:
     """Return the distances (k, k) between the prototypes of any map, or between the rows of an array.
 
-    Squared distances below zero, which dissimilarities that are not Euclidean can lead to, count as zero.
+    Negative squared distances, which can occur if dissimilarities are not Euclidean, are set to zero.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def lattice_of(estimator: Any) -> Lattice:
     if lattice is None:
         raise ValueError(
             f"This measure compares the data with a lattice, and this {type(estimator).__name__} has none (no "
-            "attribute lattice_); give a fitted map with a lattice, such as SOM."
+            "attribute lattice_); pass a fitted map with a lattice, such as SOM."
         )
     return lattice
 
@@ -134,8 +134,8 @@ def check_samples(X: ArrayLike, prototypes: Array) -> Array:
     samples = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     if samples.shape[1] != prototypes.shape[1]:
         raise ValueError(
-            f"X has {samples.shape[1]} features, but the prototypes have {prototypes.shape[1]}; give samples of the "
-            "kind the map was trained on."
+            f"X has {samples.shape[1]} features, but the prototypes have {prototypes.shape[1]}; pass samples with the "
+            "features of the training samples."
         )
     return samples
 
@@ -143,7 +143,7 @@ def check_samples(X: ArrayLike, prototypes: Array) -> Array:
 def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, Array]:
     """Return the nearest and second nearest prototype of each sample, and the squared distance to the nearest.
 
-    The squared distance can be negative if the map is one of dissimilarities that are not Euclidean.
+    The squared distance can be negative for relational maps if the dissimilarities are not Euclidean.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Graphs of neighbors: who is joined to whom, and what becomes of a graph that falls apart."""
+"""Neighborhood graphs, and the treatment of disconnected graphs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Points(Protocol):
 
     @property
     def vectors(self) -> Array | None:
-        """Vectors, if there are any."""
+        """Vectors, if available."""
 
     @property
     def squares(self) -> Floats | None:
@@ -51,12 +51,12 @@ class Points(Protocol):
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points as they are, see `Points`.
+    """Points given as arrays, see `Points`.
 
     Parameters
     ----------
     vectors : ndarray of shape (n, d) or None
-        Vectors, if there are any.
+        Vectors, if available.
     squares : ndarray of shape (n, n) or (m, n), or None
         Squared distances otherwise.
 
@@ -79,21 +79,21 @@ class PointSet:
 @constrained(radius=positive | none, components=COMPONENTS)
 @dataclass(frozen=True)
 class Neighborhood:
-    """Which points are joined: each to its nearest, or all within a radius.
+    """Rule for connecting points: each to its nearest neighbors, or all pairs within a radius.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number of nearest points that each is joined to.
+        Number of nearest neighbors to which each point is connected.
     radius : float, optional
-        If given, points up to this distance apart are joined instead.
+        If given, points up to this distance are connected instead.
     components : {"raise", "connect", "largest"}, default="raise"
-        What becomes of a graph that falls apart: an error; the shortest links that join its components are added, with
-        a warning; or only the largest component is kept, with a warning.
+        Treatment of a disconnected graph: ``"raise"`` raises an error; ``"connect"`` adds the shortest edges that
+        connect its components, with a warning; ``"largest"`` keeps only the largest component, with a warning.
 
     Examples
     --------
-    Four points on a line, the last of which is far away:
+    Four points on a line, the last of them far away:
 
     >>> import numpy as np
     >>> from protolearn.core.graphs import Neighborhood, PointSet
@@ -127,20 +127,21 @@ class Neighborhood:
         Parameters
         ----------
         points : Points
-            Points; if only the largest component is kept, its points, see `kept`.
+            Points; with ``components="largest"``, the points of the largest component, see `kept`.
         search : callable, optional
-            Finds the nearest rows of an array of vectors; by default all are compared.
+            Function that finds the nearest rows of an array of vectors; by default, all pairs are compared.
         unit : float, default=1.0
-            What distances of the points are multiplied by to be in the unit of the radius.
+            Factor that converts distances of the points to the unit of the radius.
         directed : bool, default=False
-            Keep a row of neighbors for each point. Otherwise two are joined if one is a neighbor of the other.
+            Whether to keep the graph directed, with a row of neighbors for each point. Otherwise, two points are
+            connected if one is a neighbor of the other.
         quiet : bool, default=False
-            Whether a warning about components has been given before.
+            Whether to suppress the warning about components.
 
         Returns
         -------
         csr_array of shape (n, n)
-            The graph. Points at the same place are joined by an edge of length zero, which is stored.
+            The graph. Coinciding points are connected by explicitly stored edges of length zero.
         """
         from scipy.sparse.csgraph import connected_components
 
@@ -155,15 +156,15 @@ class Neighborhood:
             )
         if not quiet:
             warnings.warn(
-                f"{self._apart(parts)}. They were joined by the shortest links between them, so how they lie to each "
-                f"other means little. Raise {self._name}, or take the components one by one.",
+                f"{self._apart(parts)}. They were connected by the shortest links between them, so their relative "
+                f"positions mean little. Raise {self._name}, or use the components one by one.",
                 UserWarning,
                 stacklevel=3,
             )
         return join_components(graph, points)
 
     def kept(self, points: Points, search: Search | None = None, unit: float = 1.0) -> Indices:
-        """Return which points take part: all, or those of the largest component, the first of equal ones.
+        """Return the points of the graph: all, or those of the largest component, the first of equally large ones.
 
         A warning says how many are left out.
         """
@@ -184,8 +185,8 @@ class Neighborhood:
     def of_new(self, points: Points, new: Points, unit: float = 1.0, threads: Threads | None = None) -> Any:
         """Return the squared distances (m, n) of new points to their neighbors among others.
 
-        New points that have none within the radius are refused, joined to their nearest, or left alone if only the
-        largest component is kept.
+        For new points without neighbors within the radius, an error is raised, the nearest point is used, or, with
+        ``components="largest"``, the row is left empty.
         """
         if self.radius is None:
             squares, indices = nearest_of_new(points, new, self.n_neighbors, threads)
@@ -237,7 +238,7 @@ class Neighborhood:
 
 
 def join_components(graph: Any, points: Points) -> Any:
-    """Add the shortest links between the components of a graph until it has only one.
+    """Connect the components of a graph by the shortest edges between them.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def join_components(graph: Any, points: Points) -> Any:
     Returns
     -------
     csr_array of shape (n, n)
-        The graph with a minimum spanning tree of its components, whose links lead both ways.
+        The graph with a minimum spanning tree of its components, whose edges are stored in both directions.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Where prototypes start.
+"""Initialization of prototypes.
 
-Every draw depends on the samples and their weights only, not on their order: a sample of weight two behaves exactly
-like two equal samples.
+Random draws depend on the samples and their weights, not on their order: a sample of weight two is equivalent to two
+equal samples.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_sa
 
 
 def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """Small distinct values around the mean, a thousandth of the spread of each column.
+    """Return random positions close to the mean, with a thousandth of the standard deviation of each column.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomS
     Returns
     -------
     ndarray of shape (n_prototypes, D)
-        Where prototypes start, in the coordinates of the source.
+        Initial positions of the prototypes, in the coordinates of the source.
 
     Examples
     --------
@@ -61,21 +61,21 @@ def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomS
 
 
 def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
-    """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
+    """Map lattice coordinates (k, 2) to the plane of the two largest principal components.
 
-    Each axis gets the standard deviation of the data along it.
+    Each axis is scaled to the standard deviation of the data along it.
 
     Parameters
     ----------
     source : PointSource
         The samples.
     coordinates : ndarray of shape (k, 2)
-        Where nodes lie.
+        Coordinates of the nodes.
 
     Returns
     -------
     ndarray of shape (k, D)
-        Where prototypes start, in the coordinates of the source.
+        Initial positions of the prototypes, in the coordinates of the source.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
 
 
 def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
+    """Return samples drawn by k-means++, with probabilities proportional to the squared distance from earlier draws.
 
-    Of a few candidates at each draw the one is kept that lowers the quantization error most. Samples that are too many
-    to be listed are first reduced by k-means||: several passes, each of which draws many.
+    Of a few candidates at each draw, the one that lowers the quantization error most is kept. Very large sets of
+    samples are first reduced by k-means||, which draws many samples in each of several passes.
 
     References
     ----------
@@ -118,7 +118,7 @@ def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.Random
     Returns
     -------
     ndarray of shape (n_prototypes, D)
-        Where prototypes start, in the coordinates of the source.
+        Initial positions of the prototypes, in the coordinates of the source.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.Random
 
 
 def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """Random samples, no two of them equal.
+    """Return random samples, no two of them equal.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.Rand
     Returns
     -------
     ndarray of shape (n_prototypes, D)
-        Where prototypes start, in the coordinates of the source.
+        Initial positions of the prototypes, in the coordinates of the source.
 
     Examples
     --------

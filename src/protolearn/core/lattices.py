@@ -1,9 +1,9 @@
-"""Lattices: how the prototypes of a self-organizing map are arranged, and how far apart they are on the map.
+"""Lattices: arrangements of the prototypes of a self-organizing map, and their distances on the map.
 
-A lattice is nothing but symmetric distances between nodes, together with positions to draw them at. Those of sheets and
-chains follow from rows and columns, and are computed where they are needed, so that such a lattice can be large. The
-factories here build the usual sheets (rectangular, hexagonal, also closed to a torus), chains and rings, trees, the
-hyperbolic lattice, and a lattice from any graph or any distances of your own.
+A lattice consists of symmetric distances between nodes and of positions for drawing. The distances of sheets and chains
+are computed on demand from rows and columns, so these lattices can be large. The functions of this module build
+rectangular and hexagonal sheets (optionally closed to a torus), chains and rings, trees, hyperbolic lattices, and
+lattices from a given graph or given distances.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
-    """An arrangement of k nodes, one for each prototype of a map.
+    """Arrangement of k nodes, one for each prototype of a map.
 
-    Lattices are made by the factories of this module, such as `rectangular` or `hyperbolic`. They never change: the
+    Lattices are created by the functions of this module, such as `rectangular` or `hyperbolic`. They are immutable: the
     arrays are read-only.
 
     Parameters
     ----------
     given : ndarray of shape (k, k) or None
-        Distances between the nodes; None for a sheet or a chain, where they follow from rows and columns.
+        Distances between the nodes; None for a sheet or a chain, whose distances are computed from rows and columns.
     coordinates : ndarray of shape (k, 2)
-        Where to draw each node.
+        Position of each node in drawings.
     edges : ndarray of shape (e, 2)
-        Pairs of nodes that are joined, the smaller index first, sorted.
+        Sorted pairs of connected nodes, the smaller index first.
     kind : {"rectangular", "hexagonal", "chain", "tree", "hyperbolic", "graph"}
-        What the lattice is.
+        Type of the lattice.
     shape : tuple (rows, cols) or None, default=None
-        Size of a rectangular or hexagonal sheet, whose nodes are numbered row by row.
+        Size of a rectangular or hexagonal sheet, whose nodes are numbered in row-major order.
     periodic : bool, default=False
         Whether a sheet is closed to a torus, or a chain to a ring.
 
@@ -93,21 +93,21 @@ class Lattice:
 
     @property
     def sheet(self) -> Sheet | None:
-        """Rows and columns of a sheet, one row if it is a chain; None for other lattices."""
+        """Rows and columns of a sheet (one row for a chain); None for other lattices."""
         if self.given is not None:
             return None
         return Sheet(*(self.shape or (1, self.n_nodes)), self.periodic, self.kind == "hexagonal")
 
     @cached_property
     def distances(self) -> Floats:
-        """Distances (k, k) between all nodes; shortest paths over edges of length one by default."""
+        """Distances (k, k) between all nodes; by default, lengths of shortest paths over edges of length one."""
         if self.given is not None:
             return self.given
         _require_all_pairs(self.n_nodes, "distances_from some nodes at a time, or a smaller lattice")
         return _read_only(self.distances_from(np.arange(self.n_nodes)))
 
     def distances_from(self, nodes: Indices) -> Floats:
-        """Return the distances of some nodes to all, of shape (len(nodes), k).
+        """Return the distances of some nodes to all nodes, of shape (len(nodes), k).
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Lattice:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """The shortest and the longest distance between two nodes; 1 and 0 if there are no two that differ."""
+        """Smallest and largest distance between two nodes; 1 and 0 if all nodes coincide."""
         sheet = self.sheet
         if sheet is None:
             seen = self.distances
@@ -132,9 +132,9 @@ class Lattice:
         return (float(seen[seen > 0].min()) if seen.any() else 1.0), float(seen.max())
 
     def touching(self) -> Bools:
-        """Tell which nodes count as neighbors on the map.
+        """Return which pairs of nodes are neighbors on the map.
 
-        These are the ends of each edge; on rectangular lattices also cells that share only a corner.
+        Neighbors are the ends of each edge and, on rectangular lattices, also cells that share only a corner.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Lattice:
         return self.touch(nodes[:, None], nodes)
 
     def touch(self, first: Indices, second: Indices) -> Bools:
-        """Tell of pairs of nodes whether they are neighbors on the map, as `touching` does of all pairs.
+        """Return whether given pairs of nodes are neighbors on the map, as in `touching`.
 
         Examples
         --------
@@ -187,14 +187,14 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows and columns, from which the distances between nodes follow; a chain is one row.
+    """Rows and columns of a sheet, from which distances are computed; a chain has one row.
 
     Parameters
     ----------
     rows, cols : int
         Size.
     periodic : bool
-        Whether opposite borders are joined.
+        Whether opposite borders are connected.
     hexagonal : bool
         Whether every other row is shifted by half a cell, and steps go to six neighbors instead of four.
     """
@@ -205,7 +205,7 @@ class Sheet:
     hexagonal: bool
 
     def separations(self, first: Indices, second: Indices) -> tuple[Floats, Floats]:
-        """Return how far apart nodes are across and down the sheet."""
+        """Return the horizontal and vertical separations of nodes."""
         (row, col), (other_row, other_col) = np.divmod(first, self.cols), np.divmod(second, self.cols)
         down = _separations(row, other_row, self.rows, self.periodic)
         if self.hexagonal:
@@ -242,12 +242,12 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     rows, cols : int
         Size of the sheet. Node `row * cols + col` is drawn at (col, row).
     periodic : bool, default=False
-        Join opposite borders, which makes the sheet a torus.
+        Whether to connect opposite borders, which makes the sheet a torus.
 
     Returns
     -------
     Lattice
-        Distances are path lengths, the sum of the steps across and down.
+        Lattice whose distances are path lengths, the sum of horizontal and vertical steps.
 
     Examples
     --------
@@ -269,16 +269,15 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     Parameters
     ----------
     rows, cols : int
-        Size of the sheet. Node `row * cols + col` is drawn at the center of its hexagon; neighboring centers are one
-        unit apart.
+        Size of the sheet. Node `row * cols + col` is drawn at the center of its hexagon; neighboring centers have
+        distance 1.
     periodic : bool, default=False
-        Join opposite borders, which makes the sheet a torus. It needs an even number of rows, or the shifted rows
-        would not fit together.
+        Whether to connect opposite borders, which makes the sheet a torus. This needs an even number of rows.
 
     Returns
     -------
     Lattice
-        Distances are path lengths.
+        Lattice whose distances are path lengths.
 
     Examples
     --------
@@ -305,12 +304,12 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     n_nodes : int
         Number of nodes.
     periodic : bool, default=False
-        Join both ends, which makes the chain a ring; it is drawn on a circle.
+        Whether to connect both ends, which makes the chain a ring; it is drawn as a circle.
 
     Returns
     -------
     Lattice
-        Distances are path lengths.
+        Lattice whose distances are path lengths.
 
     Examples
     --------
@@ -325,20 +324,20 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
 
 @constrained(branching=integer(1), depth=integer(0))
 def tree(branching: int, depth: int) -> Lattice:
-    """Make a tree in which every node above the leaves has the same number of children.
+    """Make a tree in which all inner nodes have the same number of children.
 
     Parameters
     ----------
     branching : int
-        Children of each node.
+        Number of children of each inner node.
     depth : int
-        Levels below the root, which is node 0. Nodes are numbered level by level, and level l is drawn on a circle of
-        radius l.
+        Number of levels below the root, which is node 0. Nodes are numbered level by level, and level l is drawn on a
+        circle of radius l.
 
     Returns
     -------
     Lattice
-        Distances are path lengths.
+        Lattice whose distances are path lengths.
 
     Examples
     --------
@@ -357,18 +356,19 @@ def tree(branching: int, depth: int) -> Lattice:
 def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "hyperbolic"] = "path") -> Lattice:
     """Make a lattice on the hyperbolic plane, where the number of nodes grows exponentially with the radius.
 
-    The nodes are the corners of the tessellation by triangles of which `neighbors` meet at every corner: a center and
+    The nodes are the vertices of a tessellation by triangles, `neighbors` of which meet at every vertex: a center and
     rings around it. They are drawn in the Poincaré disc.
 
     Parameters
     ----------
     neighbors : int, default=7
-        Neighbors of every node inside the last ring, at least 7. Six would give the flat hexagonal sheet.
+        Number of neighbors of every node inside the last ring, at least 7. (Six neighbors would give the flat hexagonal
+        sheet.)
     rings : int, default=3
-        Rings around the center. With 7 neighbors, 1, 2, 3 and 4 rings make 8, 29, 85 and 232 nodes.
+        Number of rings around the center. With 7 neighbors, 1, 2, 3 and 4 rings have 8, 29, 85 and 232 nodes.
     metric : {"path", "hyperbolic"}, default="path"
-        Distances between nodes: the number of edges on the shortest path, or the distance in the hyperbolic plane, in
-        which each edge has the length 2 arcosh(1 / (2 sin(pi / neighbors))), 1.09 for 7 neighbors.
+        Distances between nodes: the number of edges on the shortest path, or the distance in the hyperbolic plane,
+        where each edge has length 2 arcosh(1 / (2 sin(pi / neighbors))), 1.09 for 7 neighbors.
 
     Returns
     -------
@@ -401,15 +401,14 @@ def from_graph(
     Parameters
     ----------
     adjacency : array-like or sparse matrix of shape (k, k)
-        Length of the edge between two nodes, zero where there is none. Symmetric and non-negative; the diagonal is
-        ignored.
+        Symmetric matrix of edge lengths, zero for pairs without an edge; the diagonal is ignored.
     coordinates : array-like of shape (k, 2), default=None
-        Where to draw each node; by default found from the distances by classical scaling.
+        Position of each node in drawings; by default computed from the distances by classical scaling.
 
     Returns
     -------
     Lattice
-        Distances are the lengths of the shortest paths.
+        Lattice whose distances are the lengths of shortest paths.
 
     Examples
     --------
@@ -425,14 +424,14 @@ def from_graph(
     if abs(graph - graph.T).max() > 0:
         raise ValueError(
             "adjacency must be symmetric: an edge has the same length both ways. "
-            "Pass numpy.maximum(adjacency, adjacency.T) to join the two directions of a directed graph."
+            "Pass numpy.maximum(adjacency, adjacency.T) to combine the two directions of a directed graph."
         )
     graph.eliminate_zeros()
     n_parts, _ = connected_components(graph, directed=False)
     if n_parts > 1:
         raise ValueError(
             f"adjacency must be connected, got {n_parts} separate parts: their distance would be infinite. "
-            "Add edges between them, or make one lattice of each."
+            "Add edges between them, or make a separate lattice of each."
         )
     # Both ends add up the lengths of a path in their own order, so the sums can differ in the last digit.
     distances = shortest_path(graph, directed=False)
@@ -447,14 +446,14 @@ def from_distances(distances: ArrayLike, *, coordinates: ArrayLike | None = None
     Parameters
     ----------
     distances : array-like of shape (k, k)
-        Finite, symmetric and non-negative, with a zero diagonal.
+        Distances between nodes: finite, symmetric and nonnegative, with a zero diagonal.
     coordinates : array-like of shape (k, 2), default=None
-        Where to draw each node; by default found from the distances by classical scaling.
+        Position of each node in drawings; by default computed from the distances by classical scaling.
 
     Returns
     -------
     Lattice
-        Nodes at the smallest positive distance are joined by edges.
+        Lattice with edges between nodes at the smallest positive distance.
 
     Examples
     --------
@@ -466,7 +465,7 @@ def from_distances(distances: ArrayLike, *, coordinates: ArrayLike | None = None
     _check_square("distances", given.shape)
     _check_lengths("distances", given)
     if not np.allclose(given, given.T, rtol=1e-10, atol=0):
-        raise ValueError("distances must be symmetric. Pass (distances + distances.T) / 2 to make them so.")
+        raise ValueError("distances must be symmetric. Pass (distances + distances.T) / 2 to symmetrize them.")
     if np.any(np.diag(given)):
         raise ValueError("distances must have a zero diagonal: every node is at distance zero from itself.")
     symmetric = (given + given.T) / 2
@@ -477,19 +476,19 @@ def from_distances(distances: ArrayLike, *, coordinates: ArrayLike | None = None
 
 
 def as_lattice(lattice: Lattice | tuple[int, int] | int, topology: str = "rectangular") -> Lattice:
-    """Read a short description of a lattice.
+    """Convert a short description of a lattice to a `Lattice`.
 
     Parameters
     ----------
     lattice : Lattice, tuple (rows, cols) or int
         A lattice, the size of a sheet, or the length of a chain.
     topology : {"rectangular", "hexagonal"}, default="rectangular"
-        What sheet a size is of.
+        Type of the sheet for a size.
 
     Returns
     -------
     Lattice
-        The lattice given or described.
+        The given or described lattice.
 
     Examples
     --------
@@ -503,7 +502,7 @@ def as_lattice(lattice: Lattice | tuple[int, int] | int, topology: str = "rectan
         return (hexagonal if topology == "hexagonal" else rectangular)(*map(int, lattice))
     if not isinstance(lattice, Lattice) and not _is_count(lattice):
         raise ValueError(
-            "lattice must be a Lattice (made by a function of protolearn.core.lattices), a tuple (rows, cols) for a "
+            "lattice must be a Lattice (see protolearn.core.lattices), a tuple (rows, cols) for a "
             f"sheet, or a number of nodes for a chain; got {lattice!r}."
         )
     if topology not in ("rectangular", getattr(lattice, "kind", None)):
@@ -512,21 +511,21 @@ def as_lattice(lattice: Lattice | tuple[int, int] | int, topology: str = "rectan
 
 
 def suggest_lattice(n_samples: int, variances: Floats, samples_per_node: int = 1) -> Lattice:
-    r"""Return a rectangle that suits samples.
+    r"""Return a rectangular lattice with a size suitable for given samples.
 
     Parameters
     ----------
     n_samples : int
-        Number of different samples; there are about :math:`5 \sqrt{n}` nodes.
+        Number of different samples n; the lattice has about :math:`5 \sqrt{n}` nodes.
     variances : ndarray of shape (2,)
-        The two largest variances; sides are in proportion to their roots.
+        The two largest variances; the sides are proportional to their square roots.
     samples_per_node : int, default=1
-        Least number of samples for each node.
+        Minimum number of samples for each node.
 
     Returns
     -------
     lattice : Lattice
-        The rectangle.
+        The rectangular lattice.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How a map learns: an estimator composes a recipe, and the functions here carry it out, whole or patch by patch.
+"""Training of maps: an estimator composes a recipe, and these functions execute it, on all samples or patch by patch.
 
-A walk through a fit reads downwards: `learn_patches` goes from patch to patch, `learn` tries several starts on one of
-them, `learn_once` runs one start to its end. What prototypes are is known to the `Kind` alone, and what comes out is a
+The functions call each other in this order: `learn_patches` iterates over patches, `learn` runs several initializations
+on one patch, and `learn_once` performs a single run. The `Kind` alone defines the prototype model, and the result is a
 `Fitted` model of that kind.
 """
 
@@ -49,7 +49,7 @@ Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | N
 
 @dataclass(frozen=True)
 class History:
-    """How prototypes came about: cost and range of every epoch, and how it ended.
+    """History of training: cost and neighborhood range of every epoch, and how training ended.
 
     ``settled`` is the cost after what followed the last epoch, ``edges`` are those that online learning made. ``still``
     says whether prototypes came to rest, if epochs were to go on until they do.
@@ -75,7 +75,7 @@ class History:
 
 @dataclass(frozen=True)
 class Wins:
-    """The weight of the samples of each prototype (k,), and of those whose two nearest are a pair (k, k).
+    """Weights of the samples of each prototype (k,), and of those with each pair of nearest prototypes (k, k).
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Wins:
 
 @dataclass(frozen=True)
 class Fitted(ABC):
-    """Prototypes with the mass of their receptive fields; each kind of prototype adds what it is made of.
+    """Fitted prototypes with the weights of their receptive fields; subclasses add the prototype parameters.
 
     ``shares`` (k, C) are those of the classes (C,) in the labels of prototypes, of no class if labels do not count.
     ``winners`` and ``graph`` are of the samples learned from last.
@@ -135,7 +135,7 @@ class Fitted(ABC):
 
     @property
     def supervised(self) -> bool:
-        """Say whether labels count."""
+        """Return whether labels are used."""
         return len(self.classes) > 0
 
     @property
@@ -145,7 +145,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def past(self, decay: float = 1.0) -> Samples:
-        """Return weighted samples that stand for all that was learned from."""
+        """Return weighted samples that represent all training samples."""
 
     @abstractmethod
     def two_nearest(self, X: Any, n_threads: int) -> tuple[Indices, Indices]:
@@ -220,7 +220,7 @@ class Learned:
 
 
 class Kind(ABC):
-    """What prototypes are: how samples are read for them, where they start, and what is made of them in the end.
+    """Prototype model: how samples are read, how prototypes are initialized, and which fitted model results.
 
     Examples
     --------
@@ -296,34 +296,36 @@ class Kind(ABC):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a map learns; each part is one choice that can be replaced without the others.
+    """Recipe of training, composed of parts that can be replaced independently.
 
     Parameters
     ----------
     kind : Kind
-        What prototypes are, and where they start.
+        Prototype model and initialization.
     cooperation : callable
-        Gives who learns from a sample, for the source of the first samples and a kind.
+        Function that returns the cooperation (neighborhood function), given the source of the first samples and a kind.
     ranges : callable
-        Gives the range of every epoch, for a cooperation, a kind, and whether learning goes on from a past.
+        Function that returns the neighborhood range of every epoch, given a cooperation, a kind, and whether training
+        continues from a past.
     epochs : callable
-        Runs the epochs: ``(prototypes, cooperation, source, ranges, rng)`` to an iterator of steps.
+        Function that runs the epochs: ``(prototypes, cooperation, source, ranges, rng)`` to an iterator of steps.
     finish : callable, optional
-        What follows the last epoch: ``(prototypes, source, last range, rng)`` to prototypes, and their cost if known.
+        Function applied after the last epoch: ``(prototypes, source, last range, rng)`` to prototypes, and their cost
+        if known.
     n_init : int, default=1
-        Number of starts.
+        Number of runs from different initial prototypes.
     resumes : bool, default=False
-        Whether later patches start from the prototypes so far; otherwise they start anew.
+        Whether later patches start from the current prototypes instead of a new initialization.
     magnification : float or "optimal", default=0.0
-        Exponent of the density with which samples are weighted.
+        Exponent of the density by which samples are weighted.
     density_at : {"sample", "winner"}, default="sample"
-        Whether samples are weighted, or steps of winners, which is left to the epochs.
+        Whether samples are weighted, or the steps of winners, which the epochs implement.
     decay : float, default=1.0
-        Factor on the weight of the past, for each patch.
+        Factor by which each patch multiplies the weight of the past.
     n_runs : int, default=1
         Number of independent runs over patches.
     progress : Progress, optional
-        Is told range and cost of every epoch, and when a start has come to its end.
+        Progress display that receives the range and cost of every epoch and the end of every run.
 
     Examples
     --------
@@ -364,18 +366,18 @@ class Recipe:
 def learn_patches(
     recipe: Recipe, patches: Iterable[Samples], past: Any, rng: np.random.RandomState, n_threads: int
 ) -> tuple[Any, BaseException | None]:
-    """Learn patch after patch, in independent runs whose prototypes are merged at the end.
+    """Train on one patch after another, in independent runs whose prototypes are merged at the end.
 
-    If a patch fails, or the user interrupts, what was learned before is merged and returned, with the exception.
+    If a patch fails or the user interrupts, the models learned so far are merged and returned with the exception.
 
     Parameters
     ----------
     recipe : Recipe
-        How to learn.
+        Recipe of training.
     patches : iterable of Samples
         The patches.
     past : Fitted or None
-        What was learned before.
+        Model of earlier samples.
     rng : RandomState
         Source of random numbers.
     n_threads : int
@@ -386,7 +388,7 @@ def learn_patches(
     fitted : Fitted or None
         The model; None if nothing was learned.
     failure : exception or None
-        Why learning ended early.
+        Exception that ended training early.
 
     Examples
     --------
@@ -424,16 +426,16 @@ def learn_patches(
 
 
 def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.RandomState) -> Any:
-    """Learn from samples in patches, in random order, on one thread; return the samples if they are too few.
+    """Train on samples in patches, in random order, on one thread; return the samples if there are too few.
 
     Parameters
     ----------
     recipe : Recipe
-        How to learn.
+        Recipe of training.
     samples : Samples
         All samples.
     patch_size : int
-        Number of samples in a patch, about.
+        Approximate number of samples in a patch.
     rng : RandomState
         Source of random numbers.
 
@@ -467,14 +469,14 @@ def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.R
 
 
 def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
-    """Learn from what was condensed: the past of models, of which the first goes on, and samples that were too few.
+    """Train on condensed parts: the past of models, the first of which is continued, and remaining samples.
 
     Parameters
     ----------
     recipe : Recipe
-        How to learn.
+        Recipe of training.
     parts : list of Fitted or Samples
-        What `condense` has returned.
+        Results of `condense`.
     rng : RandomState
         Source of random numbers.
 
@@ -520,18 +522,18 @@ def _learn_each(recipe: Recipe, jobs: list[tuple[Samples, Any, np.random.RandomS
 
 
 def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomState, n_threads: int) -> Any:
-    """Train on one patch from each start, and return the first model of lowest cost.
+    """Train on one patch from each initialization, and return the first model of lowest cost.
 
-    One that was interrupted is the last, and serves if there is no other.
+    An interrupted run is the last one, and is used only if there is no other.
 
     Parameters
     ----------
     recipe : Recipe
-        How to learn.
+        Recipe of training.
     samples : Samples
         The patch.
     past : Fitted or None
-        What was learned before.
+        Model of earlier samples.
     rng : RandomState
         Source of random numbers.
     n_threads : int
@@ -544,7 +546,7 @@ def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomStat
 
     Examples
     --------
-    The best of five starts is kept:
+    The best of five runs is kept:
 
     >>> import numpy as np
     >>> from protolearn.core.cooperation import WinnerTakesAll
@@ -576,7 +578,7 @@ def _interrupted(fitted: Any) -> Any:
 
 
 def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomState, n_threads: int) -> Any:
-    """Train on one patch, together with samples that stand for earlier ones.
+    """Train on one patch, together with samples that represent earlier samples.
 
     Parameters
     ----------
@@ -585,7 +587,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     samples : Samples
         The patch.
     past : Fitted or None
-        What was learned before.
+        Model of earlier samples.
     rng : RandomState
         Source of random numbers.
     n_threads : int

@@ -1,4 +1,4 @@
-"""The alternation behind every map: gather sums with the present prototypes, update, lower the range."""
+"""Training loop of every map: compute sums with the current prototypes, update, lower the neighborhood range."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class Step:
 
 
 def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource, ranges: Floats) -> Iterator[Step]:
-    """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
+    """Run batch learning, which minimizes ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` alternately in h and w.
 
-    At a fixed range neither half of a step raises the cost.
+    At a fixed range, neither half-step increases the cost.
 
     Parameters
     ----------
     prototypes : Prototypes
-        Where to begin.
+        Initial prototypes.
     cooperation : Cooperation
-        Who learns from a sample.
+        Neighborhood function: which prototypes a sample updates.
     source : PointSource
         The samples.
     ranges : ndarray of shape (n_epochs,)
-        Range of each epoch.
+        Neighborhood range of each epoch.
 
     Yields
     ------
@@ -91,7 +91,7 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource
 def batch(
     prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
 ) -> Iterator[Step]:
-    """Run the epochs of batch learning, in which nothing is random.
+    """Run the epochs of batch learning, which is deterministic.
 
     Examples
     --------
@@ -116,18 +116,18 @@ def until_still(
     tol: float,
     reseeds: bool,
 ) -> Iterator[Step]:
-    """Run batch epochs until prototypes hardly move; idle ones may go to the samples farthest from their prototype.
+    """Run batch epochs until convergence; idle prototypes may move to the samples farthest from their prototypes.
 
-    They are still if their squared movement is below ``tol`` times the average variance of a column.
+    Prototypes have converged if their squared movement is below ``tol`` times the mean variance of the columns.
 
     Parameters
     ----------
     prototypes, cooperation, source, ranges, rng : object
         The same as for `batch`.
     tol : float
-        How little prototypes must move.
+        Convergence tolerance.
     reseeds : bool
-        Whether idle prototypes move.
+        Whether idle prototypes are moved.
 
     Yields
     ------
@@ -186,30 +186,31 @@ def learn_online(
     gains: Callable[[Floats], Floats] | None = None,
     lifetime: int | None = None,
 ) -> Iterator[Step]:
-    """Online learning: draw samples in proportion to their weights and move prototypes after each.
+    """Run online learning: draw samples with probabilities proportional to their weights and update after each.
 
     ``ranges`` and ``rates`` are curves over all epochs, sampled at equal distances, and each step has its own values.
-    ``gains`` are factors (k,) on the steps of winners at positions (k, D), found anew a few times in each epoch. With a
-    ``lifetime``, edges between the two nearest prototypes are made on the way, and last so many wins.
+    ``gains`` are factors (k,) on the steps of winners at positions (k, D), recomputed a few times in each epoch. With a
+    ``lifetime``, edges between the two nearest prototypes are built during training, and expire after this number of
+    wins.
 
     Parameters
     ----------
     prototypes : Mean
-        Where to begin.
+        Initial prototypes.
     cooperation : Cooperation
-        Who learns from a sample.
+        Neighborhood function: which prototypes a sample updates.
     source : ArraySource
         The samples.
     n_epochs : int
         Number of epochs.
     ranges, rates : ndarray
-        How range and learning rate fall.
+        Schedules of the neighborhood range and the learning rate.
     rng : RandomState
         Draws the samples.
     gains : callable, optional
-        Factors on steps.
+        Function that returns the factors of the steps.
     lifetime : int, optional
-        How long edges last.
+        Lifetime of edges, in wins.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""What all topographic maps do, whatever their prototypes are: learn from samples, whole or in patches, and store."""
+"""Base classes of all topographic maps: training on all samples at once or in patches."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ SCHEDULE = option("geometric", "inverse", "constant") | Constraint(
 
 
 class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Base of all topographic maps.
+    """Base class of all topographic maps.
 
-    A map says how samples are read, and composes the recipe by which it learns: a kind of prototypes, a cooperation,
-    ranges, and what happens in the epochs and after them.
+    A subclass defines how samples are read and composes the `Recipe` of training: the prototype model (kind), the
+    cooperation (neighborhood function), the neighborhood ranges, and the steps during and after the epochs.
 
     Examples
     --------
@@ -140,32 +140,32 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Place the prototypes.
+        """Train the map.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), Dask collection, or iterator of patches
-            Samples; a memory map of floats is read in chunks. Maps of vectors take a Dask array or data frame, each
-            partition of which is read once an epoch, where it is; ``labels_`` is then a lazy array. An iterator yields
-            patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; only those being learned, and the next, are in
-            memory.
+            Samples; a memory map of floats is read in chunks. Maps of vectors also accept a Dask array or data frame.
+            Each of its partitions is read once per epoch, on the worker that stores it, and ``labels_`` is a lazy
+            array. An iterator yields patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; only the current patches
+            and the next one are in memory.
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample; 2 is the same as giving the sample twice. Labels and weights of a Dask collection
-            are collections with the same partitions.
+            Weight of each sample; a weight of 2 is equivalent to including the sample twice. For a Dask collection,
+            labels and weights are collections with the same partitions.
 
         Returns
         -------
         self : object
-            The fitted map. If the fit is interrupted from the keyboard, or fails in a later patch, what was learned so
+            The fitted map. If training is interrupted from the keyboard or fails in a later patch, the model learned so
             far is kept.
         """
         self._check_parameters()
         rng = check_random_state(self.random_state)
         if isinstance(X, Iterator):
             if y is not None or sample_weight is not None:
-                raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
+                raise ValueError("An iterator of patches must yield labels and weights itself: (X, y, sample_weight).")
             return self._learn(self._read_all(X), None, rng, None)
         samples: Any = self._read(X, y, sample_weight, reset=True)
         if not samples.in_memory and (self.patch_size is not None or not samples.adds):
@@ -182,14 +182,14 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more patch of samples.
 
-        The centers of the receptive fields so far stand for the samples seen before: they join the patch, each weighted
-        by the mass of its field (times ``decay``), and the map is trained on both with the full schedule of the range.
-        A prototype keeps its index if it stays about where it was.
+        The centers of the receptive fields represent all samples seen before. They are added to the patch, weighted by
+        the total weight of their receptive field (times ``decay``), and the map is trained on both with the full
+        schedule of the neighborhood range. A prototype that stays near its previous position keeps its index.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The patch; the first must have at least as many samples as there are prototypes.
+            The patch. The first patch needs at least as many samples as there are prototypes.
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
             New classes may appear at any time.
@@ -232,12 +232,12 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Refuse to go on with a map of another kind than the one so far."""
         if fitted.supervised != (self.label_weight > 0):
             raise ValueError(
-                f"label_weight={self.label_weight}, but the map so far was fitted "
-                f"{'with' if fitted.supervised else 'without'} labels; call fit to start anew."
+                f"label_weight={self.label_weight}, but the current map was fitted "
+                f"{'with' if fitted.supervised else 'without'} labels; call fit to restart."
             )
         size = self._kind().size
         if size is not None and size != len(fitted):
-            raise ValueError(f"{size} prototypes, but the map so far has {len(fitted)}; call fit to start anew.")
+            raise ValueError(f"{size} prototypes, but the current map has {len(fitted)}; call fit to restart.")
 
     def _learn(
         self, patches: Iterable[Samples], past: Any, rng: np.random.RandomState, n_patches: int | None = 1
@@ -259,14 +259,14 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if failure is not None:
             raise failure
         if fitted is None:
-            raise ValueError("There are no patches in the iterator; give at least one.")
+            raise ValueError("The iterator yields no patches; provide at least one.")
         return self
 
     def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:
         """Learn from the partitions of a collection, each patch by patch, and merge what they have learned."""
         if self.patch_runs != 1:
             raise ValueError(
-                f"patch_runs={self.patch_runs}, but the runs over a Dask collection are its partitions; leave it at 1."
+                f"patch_runs={self.patch_runs}, but a Dask collection has one run for each partition; use patch_runs=1."
             )
         fitted = samples.condensed(clone(self)._recipe(), self.patch_size, rng)
         self._rng = rng
@@ -318,7 +318,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
 
 class KMeansFamily:
-    """Maps in which the winner learns alone.
+    """Mixin of maps in which each sample updates its winner only.
 
     Examples
     --------
@@ -342,7 +342,7 @@ class KMeansFamily:
 
 
 class GasFamily:
-    """Maps in which all prototypes learn by rank.
+    """Mixin of maps in which each sample updates all prototypes, weighted by rank.
 
     Examples
     --------
@@ -374,7 +374,7 @@ class GasFamily:
 
 
 class LatticeFamily:
-    """Maps in which the winner's neighbors on a lattice learn with it.
+    """Mixin of maps in which each sample updates its winner and the neighbors of the winner on a lattice.
 
     Examples
     --------
@@ -436,7 +436,7 @@ class LatticeFamily:
         given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
         lattice = as_lattice(given, self.topology)
         if OnLattice(lattice, self.winner, self.kernel) != cooperation:
-            raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
+            raise ValueError("The lattice, winner or kernel differs from that of the current map; call fit to restart.")
 
     def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)  # type: ignore[misc]

@@ -1,7 +1,7 @@
-"""One learned metric for all who compare samples: matrices, and the prototypes that choose among them.
+"""Learned metrics: matrices, and prototypes that select among them.
 
-With the prototype J(x) that is nearest to a sample x, each prototype measuring by a matrix Omega of its own, samples
-have the distance ``d(x, z) = |Omega_J(x) (x - z)|``. With one matrix that is the Euclidean distance of projections.
+The distance of samples is ``d(x, z) = |Omega_J(x) (x - z)|``, where J(x) is the prototype nearest to x and Omega_J(x)
+its matrix. With a single matrix, this is the Euclidean distance of projections.
 
 Arrays: X (n, N) samples, Z (m, N) others, D (n, m) distances, matrices (s, M, N) or diagonals (s, N).
 """
@@ -35,36 +35,37 @@ ROWS = 1024  # samples whose winners are looked for at a time
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnedMetric:
-    r"""A metric that was learned, apart from what has learned it.
+    r"""Learned metric, independent of the estimator that learned it.
 
-    Sample :math:`x_i` measures all others by the matrix of the prototype J(i) that is nearest to it,
+    Distances from sample :math:`x_i` are measured by the matrix of its nearest prototype J(i),
 
     .. math:: D_{ij} = \|\Omega_{J(i)} (x_i - x_j)\|^2.
 
-    Fitted LVQ classifiers, `LMNN` and `LFDA` have one as ``metric_``, and `as_metric` makes one of much else. Whatever
-    has a parameter ``metric`` takes it.
+    Fitted LVQ classifiers, `LMNN` and `LFDA` provide a learned metric as ``metric_``, and `as_metric` converts other
+    objects. Pass it as the parameter ``metric`` of maps and other estimators.
 
     Parameters
     ----------
     matrices : array-like of shape (s, M, N) or (s, N)
         The matrices Omega, or their diagonals.
     prototypes : array-like of shape (p, N), optional
-        Prototypes that choose among several matrices.
+        Prototypes that select among several matrices.
     slots : array-like of shape (p,), optional
-        Which matrix each prototype has, -1 if no sample is nearest to it; the first for all by default.
+        Index of the matrix of each prototype, -1 for prototypes to which no sample is nearest; by default, the
+        first matrix for all prototypes.
     labels : array-like of shape (p,), optional
-        Their classes.
+        Classes of the prototypes.
     steps : fitted transformer, optional
-        What is done to samples before they are compared.
+        Preprocessing of samples before they are compared.
     feature_names : array-like of shape (N,), optional
-        Names of the features behind the steps; a table with other names is refused.
+        Names of the features after the preprocessing steps; tables with other names raise an error.
     learner : str, default="LearnedMetric"
-        What has learned it, for messages.
+        Name of the estimator that learned the metric, for messages.
 
     See Also
     --------
-    as_metric : Makes it.
-    protolearn.embedding.discriminative_distances : The distances of any model that has one.
+    as_metric : Convert an estimator or a matrix to a learned metric.
+    protolearn.embedding.discriminative_distances : Distances by any model with a learned metric.
 
     References
     ----------
@@ -107,7 +108,7 @@ class LearnedMetric:
                 f"expected ({p}, {N}), ({p},) and ({p},)."
             )
         if (slots >= s).any() or (s > 1 and not (slots >= 0).any()):
-            raise ValueError(f"{s} matrices need prototypes that choose among them, by slots below {s}.")
+            raise ValueError(f"{s} matrices need prototypes that select among them, with slots below {s}.")
         for name, value in zip(("matrices", "prototypes", "slots", "labels"), (matrices, prototypes, slots, labels)):
             object.__setattr__(self, name, value)
 
@@ -121,29 +122,29 @@ class LearnedMetric:
 
     @property
     def is_global(self) -> bool:
-        """Whether all samples are measured by the same matrix."""
+        """Whether a single matrix applies to all samples."""
         return len(self.matrices) == 1
 
     @property
     def omegas(self) -> Floats:
-        """The matrices (s, M, N), also if only diagonals are kept."""
+        """The matrices (s, M, N), also if only their diagonals are stored."""
         A = self.matrices
         return A if A.ndim == 3 else A[:, None, :] * np.eye(A.shape[1])
 
     @property
     def inner(self) -> LearnedMetric:
-        """The metric behind the steps."""
+        """The metric without the preprocessing steps."""
         return replace(self, steps=None)
 
     def samples(self, X: Any, wanted: str = "a learned metric") -> Array:
-        """Return samples as the matrices take them: checked, and behind the steps.
+        """Validate and preprocess samples, which gives the input of the matrices.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Samples, without missing values behind the steps.
+            Samples, without missing values after preprocessing.
         wanted : str
-            What they are for, in messages.
+            Purpose of the samples, for messages.
 
         Returns
         -------
@@ -185,11 +186,11 @@ class LearnedMetric:
         Returns
         -------
         Z : ndarray of shape (n, M)
-            Projected samples, in single precision if these are.
+            Projected samples, in single precision for samples in single precision.
         """
         if centered and not len(self.prototypes):
             raise ValueError(
-                "centered=True needs a model with prototypes; without any there is nothing to measure from, so use "
+                "centered=True needs a model with prototypes, which are the centers; without prototypes, use "
                 "centered=False."
             )
         vectors = self.samples(X)
@@ -201,22 +202,23 @@ class LearnedMetric:
         return projected
 
     def restore(self, Z: ArrayLike, center: ArrayLike) -> Array:
-        """Return the samples nearest to a center that are projected to given points, by the one matrix there is.
+        """Return the samples nearest to a center among those projected to given points, for a metric with one matrix.
 
         Parameters
         ----------
         Z : array-like of shape (m, M)
-            Points in the space of projections; of one that no sample is projected to, the nearest that is counts.
+            Points in the space of projections. A point outside the range of the projection is replaced by the nearest
+            point in the range.
         center : array-like of shape (N,)
-            Where samples are looked for, such as the mean of ``samples(X)``.
+            Center of the search, such as the mean of ``samples(X)``.
 
         Returns
         -------
         X : ndarray of shape (m, n_features)
-            Samples, as they are before the steps.
+            Samples before preprocessing.
         """
         if not self.is_global:
-            raise ValueError(f"Points cannot be taken back by {len(self.matrices)} matrices; that needs a single one.")
+            raise ValueError(f"Restoring samples needs a single matrix; this metric has {len(self.matrices)}.")
         points: Array = check_array(Z, dtype=[np.float64, np.float32])
         middle, (matrix,) = np.asarray(center, dtype=np.float64), self.matrices
         gaps = points - self._through(0, middle)
@@ -229,21 +231,21 @@ class LearnedMetric:
 
     @chunk_threads(1)
     def distances(self, X: Any, Z: Any = None, *, squared: bool = False, symmetrize: str | None = "mean") -> Array:
-        """Return the distances of samples to each other, or to others.
+        """Return the distances of all pairs of samples, or of samples to others.
 
-        Besides the result there is only memory for some blocks, and for the projected samples.
+        In addition to the result, memory is needed only for some blocks and for the projected samples.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
             Samples.
         Z : array-like of shape (m, n_features), optional
-            Samples to compare with; by default those of ``X``.
+            Samples to compare with; by default ``X``.
         squared : bool, default=False
             Whether to return squared distances.
         symmetrize : {"mean", "min", "max"} or None, default="mean"
-            How the squared distances of two samples by the matrix of one and by that of the other become one number.
-            None keeps those by the matrix of the row.
+            Combination of the two squared distances of a pair, each measured by the matrix of one sample. None keeps
+            the distance by the matrix of the row.
 
         Returns
         -------
@@ -266,7 +268,7 @@ class LearnedMetric:
         return D if squared else np.sqrt(D, out=D)
 
     def nearest(self, X: Any) -> Indices:
-        """Return the nearest prototype of each sample, each measured by its own matrix.
+        """Return the nearest prototype of each sample, where each distance is measured by the matrix of the prototype.
 
         Parameters
         ----------
@@ -279,11 +281,11 @@ class LearnedMetric:
             Rows of ``prototypes``.
         """
         if not len(self.prototypes):
-            raise ValueError(f"{self!r} has one matrix and no prototypes, so that no sample has a nearest one.")
+            raise ValueError(f"{self!r} has one matrix and no prototypes, so the nearest prototype is undefined.")
         return self._winners(self.samples(X))
 
     def at(self, x: ArrayLike) -> Floats:
-        """Return the matrix by which a sample measures others: the metric around it.
+        """Return the matrix of the metric at a sample.
 
         Parameters
         ----------
@@ -332,16 +334,17 @@ class LearnedMetric:
 
 
 def as_metric(source: Any, wanted: str = "distances") -> LearnedMetric:
-    """Return the learned metric that something has, or is.
+    """Convert an object to a learned metric.
 
     Parameters
     ----------
     source : object
         A `LearnedMetric`; a matrix Omega (M, N), or the relevances (N,) of features; a fitted LVQ classifier with a
-        metric of this kind, `LMNN` or `LFDA`, or anything else with such an attribute ``metric_``, also inside of
-        scikit-learn's ``FrozenEstimator``; or a fitted pipeline that ends in one, whose other steps come first.
+        learned metric, `LMNN`, `LFDA`, or any other object with a learned metric as attribute ``metric_``, also inside
+        scikit-learn's ``FrozenEstimator``; or a fitted pipeline that ends in one of these, whose other steps become the
+        preprocessing.
     wanted : str, default="distances"
-        What it is for, in messages.
+        Purpose of the metric, for messages.
 
     Returns
     -------
@@ -369,7 +372,7 @@ def as_metric(source: Any, wanted: str = "distances") -> LearnedMetric:
         found = source.metric_
     except NotFittedError as error:
         raise NotFittedError(
-            f"{error} A clone of a fitted estimator is not fitted: as a metric, give the metric_ of an estimator, or "
+            f"{error} A clone of a fitted estimator is not fitted: pass the metric_ of a fitted estimator, or "
             "wrap it in FrozenEstimator."
         ) from None
     except AttributeError as error:
@@ -377,14 +380,14 @@ def as_metric(source: Any, wanted: str = "distances") -> LearnedMetric:
             raise ValueError(str(error).replace("metric_", wanted, 1)) from None
     if not isinstance(found, LearnedMetric):
         raise TypeError(
-            f"{type(source).__name__} has no metric for {wanted}; give an LVQ classifier, LMNN or LFDA of protolearn, "
+            f"{type(source).__name__} has no metric for {wanted}; pass an LVQ classifier, LMNN or LFDA of protolearn, "
             "a pipeline that ends in one, a LearnedMetric, a matrix, or the relevances of features."
         )
     return found
 
 
 def is_learned(metric: Any) -> bool:
-    """Say whether a parameter ``metric`` is meant for `as_metric`: an estimator or array, and no name or function.
+    """Return whether a parameter ``metric`` is an input of `as_metric`: an estimator or array, not a name or function.
 
     Parameters
     ----------
@@ -394,7 +397,7 @@ def is_learned(metric: Any) -> bool:
     Returns
     -------
     bool
-        Whether `as_metric` is to look at it.
+        Whether `as_metric` applies.
 
     Examples
     --------
@@ -414,7 +417,7 @@ def _of_array(source: Any) -> LearnedMetric:
             f"metric has shape {given.shape}; expected a matrix (M, N), or the relevances (N,) of features."
         )
     if given.ndim == 1 and (given < 0.0).any():
-        raise ValueError(f"metric holds negative relevances (smallest {given.min():g}); they must be 0 or more.")
+        raise ValueError(f"metric contains negative relevances (smallest {given.min():g}); they must be 0 or more.")
     return LearnedMetric((given if given.ndim == 2 else np.sqrt(given))[None])
 
 

@@ -1,4 +1,4 @@
-"""Weights with which a sample of one node of a lattice counts for the others, at one range.
+"""Weights of a sample of one lattice node for the other nodes, at one neighborhood range.
 
 `AllPairs` holds them, which is fastest for some hundred nodes. `Structured` never does: on a sheet the weights between
 two rows of nodes depend on how far apart the rows are only, so that a sum over all nodes is a few small products along

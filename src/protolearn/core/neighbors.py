@@ -1,7 +1,7 @@
-"""The nearest rows of a table, the same ones on any number of threads and on any processor.
+"""Nearest neighbor search with results that do not depend on the number of threads or the processor.
 
-Whichever thread of a search comes first, or however distances are rounded, would otherwise decide which of several
-equally far rows are taken; in tables of whole numbers there are many.
+Otherwise, the order of threads or rounding errors would decide between equally distant rows, which are frequent in
+tables of integers.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ TIED = 1e-12  # relative difference of distances that are equal up to rounding
 def first_nearest(
     X: Array, k: int, threads: Threads | None = None, *, new: Array | None = None
 ) -> tuple[Floats, Indices]:
-    """Find the k nearest rows; of those that are equally far, up to rounding, the first ones.
+    """Find the k nearest rows; ties, up to rounding, are broken by the lowest index.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        Rows that are searched.
+        Rows to search.
     k : int
         Number of neighbors.
     threads : Threads, optional
-        What the search is spread over, one thread by default.
+        Threads of the search; one thread by default.
     new : array of shape (m, d), optional
-        Rows whose neighbors are wanted; by default those of X, none of which is its own neighbor.
+        Rows whose neighbors are searched; by default the rows of X, where no row is its own neighbor.
 
     Returns
     -------
     squares : array of shape (m, k)
         Squared distances, the smallest first.
     indices : array of shape (m, k)
-        Which rows these are.
+        Indices of the neighbors.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def first_nearest(
 
 
 def first_smallest(distances: Array, k: int) -> Indices:
-    """Return the places (r, k) of the smallest numbers in each row; of equal ones, up to rounding, the first.
+    """Return the indices (r, k) of the smallest numbers in each row; ties, up to rounding, go to the lowest index.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def first_smallest(distances: Array, k: int) -> Indices:
 
 
 def first_in_matrix(squares: Floats, k: int) -> tuple[Floats, Indices]:
-    """Find the k nearest others of each point from a matrix (n, n); of those that are equally far, the first ones.
+    """Find the k nearest other points of each point from a matrix (n, n); ties are broken by the lowest index.
 
     Examples
     --------

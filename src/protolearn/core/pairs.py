@@ -1,4 +1,4 @@
-"""Objects that are known only by their dissimilarities, or by a kernel: what an update needs of them is one product.
+"""Objects given by dissimilarities or a kernel, whose updates need a single matrix product.
 
 With squared dissimilarities ``S`` and weights ``H`` (n, k) of objects for prototypes, ``S @ H`` holds all distances
 that relational and median prototypes ask for. `Pairs` makes that product: from a matrix in memory, from rows read on
@@ -106,7 +106,7 @@ class Combination:
 
 
 class Pairs(Source):
-    """Objects with squared dissimilarities ``S`` to each other, weights and, for supervised maps, label vectors.
+    """Objects with pairwise squared dissimilarities ``S``, weights and, for supervised maps, label vectors.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ class Pairs(Source):
     weights : array of shape (n,), optional
         Weight of each object, 1 by default.
     labels : array of shape (n, C), optional
-        Label vectors, one-hot or fuzzy; zero where the label is not known.
+        Label vectors, one-hot or fuzzy; zero for unknown labels.
     label_weight : float, default=0.0
-        Share of the labels in the distance.
+        Weight of the labels in the distance.
     diagonal : array of shape (n,), optional
         Diagonal of the kernel, if the matrix is one; then ``S_jl = k_jj + k_ll - 2 k_jl``.
     spread : float, default=0.0
-        Added to every squared dissimilarity between two objects that differ.
+        Constant added to the squared dissimilarities of all pairs of different objects.
     n_threads : int, default=1
         Threads over which rows are spread.
 
@@ -324,7 +324,7 @@ class Pairs(Source):
 
 @dataclass(frozen=True)
 class Landmarks:
-    """A matrix of low rank, from its columns at a few landmarks: the Nystroem approximation ``C W^+ C'``.
+    """Nystroem approximation ``C W^+ C'`` of a matrix from its columns at a few landmarks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which values parameters may have, declared beside them; messages name the parameter, its value and what it may be."""
+"""Constraints on parameters; messages name the parameter, its value and the allowed values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a parameter may be; two of them joined by ``|`` allow what either does.
+    """Constraint on a parameter; constraints joined by ``|`` allow the values of either.
 
     Parameters
     ----------
     allows : callable
-        Says whether a value is allowed.
+        Function that returns whether a value is allowed.
     texts : tuple of str
-        What the value may be, in words.
+        Description of the allowed values.
     error : type, default=ValueError
-        What to raise; of two joined constraints the first decides.
+        Type of the error; for joined constraints, that of the first.
 
     Examples
     --------
@@ -51,13 +51,13 @@ class Constraint:
         return f"{', '.join(others)} or {last}" if others else last
 
     def check(self, name: str, value: Any, hint: str = "") -> None:
-        """Refuse a value that is not allowed; a hint ends the message."""
+        """Raise an error for a value that is not allowed; a hint is appended to the message."""
         if not self.allows(value):
             verb = "is not" if self.error is TypeError else "must be"
             raise self.error(f"{name}={value!r} {verb} {self}{hint}.")
 
     def check_each(self, name: str, values: Iterable[Any], hint: str = "") -> None:
-        """Refuse a value that is not allowed among several."""
+        """Raise an error if one of several values is not allowed."""
         for value in values:
             self.check(name, value, hint)
 
@@ -108,7 +108,7 @@ def option(*options: str) -> Constraint:
 
 
 def array(text: str) -> Constraint:
-    """Allow whatever an array can be made of, but no strings and single numbers; the words say of which shape.
+    """Allow anything that can be converted to an array, except strings and numbers; the text describes the shape.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def instance(kind: type, text: str = "") -> Constraint:
 
 
 def function(text: str = "a callable") -> Constraint:
-    """Allow whatever can be called.
+    """Allow callables.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def function(text: str = "a callable") -> Constraint:
 
 
 def anything(text: str) -> Constraint:
-    """Allow everything that is no string; other code looks at it.
+    """Allow everything except strings; further validation is left to other code.
 
     Examples
     --------
@@ -199,7 +199,7 @@ flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "Fa
 
 
 def check_parameters(estimator: Any) -> None:
-    """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``.
+    """Check the parameters of an estimator against the ``_constraints`` of its class and base classes.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def declared(kind: type) -> Mapping[str, Constraint]:
-    """Return the constraints on the parameters of a class, the class itself before those it inherits from.
+    """Return the constraints on the parameters of a class, which override those of its base classes.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def declared(kind: type) -> Mapping[str, Constraint]:
 
 
 def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
-    """Check arguments of a function before it is called, or those of a class before an instance is made.
+    """Check the arguments of a function before a call, or of a class before an instance is created.
 
     Examples
     --------

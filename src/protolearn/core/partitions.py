@@ -1,4 +1,4 @@
-"""Samples in partitions: those of a Dask collection, each read where it lies, whenever it is needed.
+"""Samples in the partitions of a Dask collection, each read on demand on the worker that stores it.
 
 A function is sent to the partitions, and what it returns is added up in a tree whose shape depends on the number of
 partitions only. So a result depends neither on how many workers there are nor on who finished first, and what travels
@@ -56,7 +56,7 @@ ARITY = 8  # sums that are added in one task
 
 
 class PartitionError(ValueError):
-    """A partition that cannot be used, and why.
+    """Error about a partition that cannot be used, with the reason.
 
     Examples
     --------
@@ -362,7 +362,7 @@ class Partitions:
 
     @property
     def supervised(self) -> bool:
-        """Say whether labels count."""
+        """Return whether labels are used."""
         return self.classes is not None
 
     @property
@@ -379,7 +379,7 @@ class Partitions:
 
     @property
     def missing(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return bool((self.survey.known[1] < sum(self.survey.present)).any())
 
     @property
@@ -707,7 +707,7 @@ class PartitionedSource(PointSource):
 
     @property
     def gappy(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return self.samples.reader.values is not None
 
     @property
@@ -768,19 +768,19 @@ def read_partitions(
 ) -> Partitions:
     """Read a Dask array or data frame for the first time, with labels and weights whose partitions are those of it.
 
-    Every partition is looked at once, and refused if values, weights or labels are not such as can be learned from.
-    Labels count if it is ``supervised``; with None they do not, and can be asked for.
+    Every partition is read once, and an error is raised for values, weights or labels that cannot be used for training.
+    Labels are used with ``supervised=True``; with None they are not used, but remain available.
 
     Parameters
     ----------
     estimator : estimator
-        Whose samples these are.
+        Estimator that receives the samples.
     X : Dask array or data frame of shape (n, d)
         The samples.
     y, sample_weight : Dask array or column of shape (n,), optional
         Labels and weights.
     reset : bool
-        Whether names and number of features are stored, or compared with what is stored.
+        Whether names and number of features are stored instead of compared with the stored ones.
     supervised : bool or None, default=False
         Whether labels count.
     finite : bool or "allow-nan", default=True
@@ -1011,10 +1011,10 @@ def named(function: Method) -> Method:
 
 
 def blockwise(method: Method) -> Method:
-    """Make a method that returns a row for each sample take Dask collections as well: lazily, block by block.
+    """Extend a method that returns a row for each sample to Dask collections, evaluated lazily and block by block.
 
-    The method of a classifier may take their classes besides, in the same partitions. The result is a Dask array. It is
-    that of the estimator as it is now, whatever becomes of it.
+    The method of a classifier may also have an argument for classes, with the same partitions. The result is a Dask
+    array. It is computed with the current state of the estimator, even if the estimator changes later.
 
     Parameters
     ----------
@@ -1110,7 +1110,7 @@ def _blockwise(X: Any, block: Callable[[Array], Array], example: Array) -> Any:
 
 
 def averaged(method: Method) -> Method:
-    """Make a method ``(X, y, sample_weight)`` that returns a weighted mean over samples take Dask collections as well.
+    """Extend a method ``(X, y, sample_weight)`` that returns a weighted mean over samples to Dask collections.
 
     The result is a number.
 

@@ -1,4 +1,4 @@
-"""Fitted pipelines, taken apart in one place: the steps before a model, the model itself, and the names of columns."""
+"""Decomposition of fitted pipelines: the steps before a model, the model itself, and the names of columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Parts", "take_apart", "take_map_apart"]
 
 @dataclass(frozen=True)
 class Parts:
-    """A model, and the steps that samples go through before they reach it.
+    """A model and the preprocessing steps before it.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Parts:
     last : object
         The model itself.
     given : object
-        What was taken apart.
+        The given pipeline or model.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Parts:
     given: Any
 
     def transform(self, X: Any) -> Any:
-        """Return samples as the model takes them."""
+        """Return preprocessed samples, the input of the model."""
         return X if self.before is None else self.before.transform(X)
 
     def names_in(self) -> Array:

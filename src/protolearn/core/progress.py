@@ -1,4 +1,4 @@
-"""What estimators show while they learn: one bar on a terminal or in a notebook, and lines in any other output."""
+"""Progress display of estimators: a bar on a terminal or in a notebook, and lines in any other output."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Values = dict[str, float | None]
 
 @dataclass
 class Progress:
-    """How far something is: shows nothing (``verbose=0``), a bar or about ten lines (1), or all lines (2 or more).
+    """Progress display: nothing (``verbose=0``), a bar or about ten lines (1), or all lines (2 or more).
 
-    There is a bar where a line can be drawn again, on a terminal and in a notebook. It stands from the first step to
-    the end of a ``with``, and whatever runs meanwhile shows nothing of its own.
+    A bar is shown where a line can be redrawn, on a terminal and in a notebook. It is visible from the first step to
+    the end of the ``with`` block, and suppresses nested displays.
 
     Parameters
     ----------
     name : str
-        Who is at work.
+        Name of the estimator or function.
     total : int or None
-        Largest number of steps; None if there is none.
+        Maximum number of steps; None if there is no limit.
     verbose : float
-        How much is shown.
+        Amount of output.
     unit : str, default="iteration"
-        What a step is.
+        Name of a step.
     every : int, optional
-        Print a line for every so many steps, instead of about ten in all.
+        Number of steps between printed lines, instead of about ten lines in total.
     n_runs : int or None, default=1
-        How often the steps are gone through; None if that is not known.
+        Number of runs of all steps; None if it is not known.
 
     Examples
     --------
@@ -96,9 +96,9 @@ class Progress:
             _last_line.release()
 
     def step(self, done: int, new: int = 1, **values: float | None) -> None:
-        """Show that so many steps of a run are done, the last ``new`` of them since it was told before.
+        """Report the number of completed steps of a run, ``new`` of them since the last call.
 
-        Values are shown with their names, of those that are None the names alone.
+        Values are shown with their names; for values of None, only the name is shown.
         """
         if self._redraws:
             with self._turn:
@@ -109,18 +109,18 @@ class Progress:
             print(self.line(done, **values), flush=True)
 
     def stop(self) -> None:
-        """Tell that the work will not be finished."""
+        """Report that the work will not be finished."""
         self._stopped = True
 
     def end_run(self, done: int) -> None:
-        """Go on to the next run, after so many steps of this one; there may be fewer of them than there might be."""
+        """Continue with the next run, after the given number of steps of this run, which may be below the maximum."""
         with self._turn:
             self._ended += 1
             self._passed += max((self.total or 0) - done, 0)
 
     @property
     def seconds(self) -> float:
-        """Return the time since the beginning."""
+        """Return the elapsed time."""
         return monotonic() - self._start
 
     def line(self, done: int, **values: float | None) -> str:
@@ -135,7 +135,7 @@ class Progress:
         return self.verbose > 1 or (bool(self.verbose) and passed)
 
     def note(self, text: str) -> None:
-        """Print a remark; without ``verbose`` print none."""
+        """Print a remark if ``verbose`` is positive."""
         if self.verbose:
             print(f"[{self.name}] {text}", flush=True)
 
@@ -156,15 +156,15 @@ class Progress:
 
 
 class Bar:
-    """A line that is drawn again and again, with the share of the work that is done, the time passed, and that left.
+    """Progress bar with the fraction of completed work, the elapsed time and the remaining time.
 
-    The time left is what the rest takes at the pace of the second half of the steps so far, without the first: what
-    happens once at the beginning, such as compilation, does not count, and steps that become faster or slower do.
+    The remaining time is estimated from the speed of the second half of the completed steps, without the first step.
+    One-time costs, such as compilation, are thereby excluded, and changes of speed are taken into account.
 
     Parameters
     ----------
     name : str
-        Who is at work.
+        Name of the estimator or function.
     stream : file
         Where it is drawn.
     start : float

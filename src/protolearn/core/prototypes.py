@@ -1,7 +1,8 @@
-"""What a prototype is: how far samples are from it, and where it goes given the sums of its samples.
+"""Prototype models: their distances to samples, and their updates from sums over samples.
 
-`Mean` is a point, `Matrix` an ellipsoid, `Subspace` an ellipsoid in so many dimensions that its covariance is never
-formed. The first two are linear in lifted samples, so that all that touches samples is one matrix product.
+`Mean` is a point, `Matrix` an ellipsoid, and `Subspace` an ellipsoid in high dimensions whose covariance matrix is
+never formed. Distances to the first two are linear in lifted samples, so samples are processed by a single matrix
+product.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Sums = Callable[..., Statistics]
 
 
 class Prototypes(Protocol):
-    """What the loop needs of prototypes.
+    """Protocol of prototypes in the training loop.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class Prototypes(Protocol):
 
     @property
     def positions(self) -> Floats:
-        """Where prototypes are (k, D)."""
+        """Positions of the prototypes (k, D)."""
 
     @property
     def metric(self) -> Floats:
@@ -76,7 +77,7 @@ class Prototypes(Protocol):
         """
 
     def update(self, statistics: Statistics) -> Self:
-        """Return the best prototypes for these sums; one without samples stays."""
+        """Return the optimal prototypes for these sums; prototypes without samples stay unchanged."""
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of distances, from the sums alone."""
@@ -159,12 +160,12 @@ class Lifted(ABC):
 
 @dataclass(frozen=True)
 class Mean(Lifted):
-    """Prototypes that are points; the best one for a set of weighted samples is their mean.
+    """Prototypes that are points; the optimal prototype of weighted samples is their mean.
 
     Parameters
     ----------
     positions : array of shape (k, D)
-        Where the prototypes are.
+        Positions of the prototypes.
     metric : array of shape (D,)
         Weight of each column in the squared distance.
     n_labels : int, default=0
@@ -219,18 +220,18 @@ class Mean(Lifted):
 
 @dataclass(frozen=True)
 class Matrix(Lifted):
-    """Prototypes with an ellipsoid each: the best for weighted samples has their mean and their covariance.
+    """Prototypes that are ellipsoids; the optimal prototype of weighted samples has their mean and covariance.
 
     Parameters
     ----------
     positions : array of shape (k, D)
-        Where the prototypes are.
+        Positions of the prototypes.
     metric : array of shape (D,)
         Weight of each column in the squared distance: of features, which come first, and of labels.
     shapes : Shapes
-        Their shapes in the d features.
+        Shapes of the prototypes in the d features.
     rule : ShapeRule
-        How shapes follow from covariances, and distances from shapes.
+        Rule that derives shapes from covariances, and distances from shapes.
     log_weights : array of shape (k,), optional
         Logarithm of the share of each prototype in a mixture; with it, twice this is subtracted from distances.
     changed : array of shape (k,), optional
@@ -318,11 +319,11 @@ class Matrix(Lifted):
 
 
 class Gappy(Matrix):
-    """Prototypes as `Matrix`, for samples some of whose values are not known.
+    """Prototypes as in `Matrix`, for samples with missing values.
 
-    Of such a sample each prototype sums what it expects: the mean and the covariance of the gaps, given what is known.
-    Its distance is that of the known part, in the metric of the features that are known. With responsibilities this is
-    expectation maximization (Ghahramani & Jordan 1994, sec. 3).
+    Missing values contribute their expectations to the sums of each prototype: their conditional mean and covariance
+    given the known values. Its distance is that of the known part, in the metric of the features that are known. With
+    responsibilities this is expectation maximization (Ghahramani & Jordan 1994, sec. 3).
 
     Examples
     --------

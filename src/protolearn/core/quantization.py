@@ -1,4 +1,4 @@
-"""How far samples are from the prototypes that stand for them."""
+"""Quantization error."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def quantization_error(
     sample_weight: ArrayLike | None = None,
     reduction: Literal["mean_distance", "mean_squared", "half_mean", "half_sum"] = "mean_distance",
 ) -> float:
-    """Error made when every sample is replaced by its nearest prototype.
+    """Return the error of replacing every sample by its nearest prototype.
 
-    With ``e_j = min_i |x_j - w_i|`` and weights ``u_j``, several quantities go by this name:
+    With ``e_j = min_i |x_j - w_i|`` and weights ``u_j``, several quantities have this name:
 
     ==================  =====================================  =================================================
     ``reduction``       formula                                also known as
@@ -35,19 +35,19 @@ def quantization_error(
     ``half_sum``        ``1/2 sum u_j e_j^2``                  cost function of k-means (half its inertia)
     ==================  =====================================  =================================================
 
-    Dissimilarities that are not Euclidean can give negative squares ``e_j^2``. They count as they are, but as zero in
-    ``mean_distance``.
+    If dissimilarities are not Euclidean, the squares ``e_j^2`` can be negative. They are used unchanged, except in
+    ``mean_distance``, where they are set to zero.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples; of a map of dissimilarities what its ``transform`` takes.
+        Samples; for a relational map, the input of its ``transform``.
     prototypes : array-like of shape (k, d) or fitted estimator
         The prototypes, or a fitted map.
     sample_weight : array-like of shape (n,), optional
         Weight of each sample, 1 by default.
     reduction : {"mean_distance", "mean_squared", "half_mean", "half_sum"}, default="mean_distance"
-        Which of the quantities.
+        Quantity to return, see the table.
 
     Returns
     -------

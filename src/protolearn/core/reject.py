@@ -1,4 +1,4 @@
-"""When a nearest-prototype classifier does not answer: it is unsure, or the sample is like nothing it has learned."""
+"""Reject options of nearest-prototype classifiers: low confidence, or novelty of a sample."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def relative_similarity(distances: Array, labels: Array, logarithmic: bool = Fal
 
 
 def novelty(distances: Floats, radii: Floats) -> Floats:
-    """Return the smallest ratio of distance and radius of any prototype: more than one outside of all radii.
+    """Return the smallest ratio of distance and radius over all prototypes; it is above one outside all radii.
 
     Examples
     --------
@@ -56,11 +56,11 @@ def acceptance_radii(
 ) -> Floats:
     """Return a radius (k,) for each prototype, in the unit of the squared distances (n, k) of the training samples.
 
-    Radii are proportional to the mean of two distances: the mean distance of the samples for which the prototype is
-    the nearest one of their class, and the distance at which other classes begin, the ``BEGIN`` quantile of their
-    samples. The factor is that for which a share ``contamination`` of the samples, by weight, lies outside of all
-    radii. One sample at the mean distance of its class is added to each prototype, so that a prototype with few samples
-    has a sensible radius. In a batch without samples of a class, its radii stay as before.
+    Radii are proportional to the mean of two distances: the mean distance of the samples for which the prototype is the
+    nearest one of their class, and the distance at which other classes begin, the ``BEGIN`` quantile of their samples.
+    The factor is chosen such that a fraction ``contamination`` of the samples, by weight, lies outside all radii. One
+    sample at the mean distance of its class is added to each prototype, which regularizes the radii of prototypes with
+    few samples. If a batch contains no samples of a class, the radii of the class do not change.
 
     Examples
     --------
@@ -119,15 +119,15 @@ def check_reject(threshold: float, label: Any, classes: Array) -> None:
     kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
     if threshold > 0 and len(kinds) > 1:
         raise ValueError(
-            f"reject_label={label!r} is not of the kind of the classes {classes.dtype}; "
-            "choose a label of the same kind, such as 'rejected' for classes that are strings."
+            f"reject_label={label!r} is not of the type of the classes, {classes.dtype}; "
+            "choose a label of the same type, such as 'rejected' for classes that are strings."
         )
     if threshold > 0 and label in classes:
         raise ValueError(f"reject_label={label!r} is one of the classes; choose a label that is none of them.")
 
 
 def with_rejects(predicted: Array, unsure: Bools, threshold: float, label: Any, classes: Array) -> Array:
-    """Return predictions with the label of rejected samples where they are unsure.
+    """Return predictions, with the reject label for samples of low confidence.
 
     Examples
     --------

@@ -236,22 +236,22 @@ class Relational(Related):
 
 @dataclass(frozen=True)
 class Median(Related):
-    """Prototypes that are objects; the best for weighted objects is the one of least summed dissimilarity to them.
+    """Prototypes that are single objects; the optimal prototype has the smallest weighted sum of dissimilarities.
 
     Parameters
     ----------
     pairs : Pairs
         The objects.
     indices : array of shape (k,)
-        The object that each prototype is.
+        Index of the object of each prototype.
     fuzzy : array of shape (k, C)
         Labels.
     distinct : bool, default=True
-        Let no two prototypes be the same object.
+        Whether all prototypes must be different objects.
     own_labels : bool, default=False
-        Give a prototype the label of its object, rather than the mean label of the objects it learns from.
+        Whether a prototype has the label of its object instead of the mean label of the objects in its neighborhood.
     jitter : array of shape (n, k), optional
-        Added to distances when prototypes are compared.
+        Noise added to distances when prototypes are compared.
     n_open : int, optional
         Number of objects, in the order of the pairs, that were not tried since the last swap; all by default.
 

@@ -1,7 +1,7 @@
-"""A final search for better places: prototypes that are hardly needed move to where one more is needed most.
+"""Relocation of prototypes that contribute little to where one more lowers the cost most.
 
-Annealing places prototypes by the density of the samples and passes over groups that are small and far from all others;
-k-means from its result cannot repair that, since no prototype can cross from one group to another.
+Annealing distributes prototypes according to the density of the samples and misses small, remote groups. Subsequent
+k-means epochs cannot correct this, since prototypes do not move between groups.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ WORTH = 2e-3  # share of the cost that a move must lower it by
 
 
 def relocate(prototypes: Mean, source: PointSource, rng: np.random.RandomState) -> tuple[Mean, float]:
-    """Lower the cost of k-means by moves that k-means does not find; return the prototypes and their cost.
+    """Lower the k-means cost by relocating prototypes; return the prototypes and their cost.
 
-    Of many samples, moves are tried on a part, and those that help there are judged on all.
+    For many samples, moves are tried on a random subset, and those that lower its cost are evaluated on all samples.
 
     Parameters
     ----------
     prototypes : Mean
-        Where they are.
+        Current prototypes.
     source : PointSource
         The samples.
     rng : RandomState
-        Chooses a part of many samples.
+        Random number generator for the subset.
 
     Returns
     -------
     prototypes : Mean
-        Where they are best.
+        Relocated prototypes.
     cost : float
         Half the sum of squared distances of the samples to their nearest prototypes.
 

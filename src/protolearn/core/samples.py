@@ -1,4 +1,4 @@
-"""What a map learns from: one patch of samples or objects, with weights and labels."""
+"""Training data of a map: one patch of samples or objects, with weights and labels."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Samples:
-    """One patch: samples (n, d) or objects, weights (n,), and label vectors (n, C) over ``classes`` if labels count.
+    """One patch: samples (n, d) or objects, weights (n,), and label vectors (n, C) over ``classes`` if labels are used.
 
-    The last samples may stand for others that are spread around them; ``spreads`` tells how. ``gaps`` (n, d) says where
-    values of ``X`` are first guesses.
+    The last samples may represent others with a covariance around them, which ``spreads`` describes. ``gaps`` (n, d)
+    marks values of ``X`` that are initial estimates of missing values.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Samples:
 
     @property
     def supervised(self) -> bool:
-        """Say whether labels count."""
+        """Return whether labels are used."""
         return self.labels is not None
 
     @property
@@ -93,7 +93,7 @@ class Samples:
 
     @property
     def missing(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return bool(np.isnan(self.X).any())
 
     def weighted(self, factors: Floats | float) -> Samples:
@@ -176,7 +176,7 @@ class Samples:
         if (self.classes.dtype.kind in "biuf") != (other.classes.dtype.kind in "biuf"):
             raise ValueError(
                 f"Classes are {self.classes.tolist()} here and {other.classes.tolist()} in another patch; "
-                "give all patches the same kind of labels."
+                "use the same type of labels in all patches."
             )
         classes = np.union1d(self.classes, other.classes)
         labels = [over_classes(part.labels, part.classes, classes) for part in (self, other)]
@@ -184,23 +184,23 @@ class Samples:
 
 
 def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_weight: float) -> Samples:
-    """Put samples together with their weights and, if these count, their labels.
+    """Combine samples with their weights and, if used, their labels.
 
     Parameters
     ----------
     X : array of shape (n, d) or objects
         The samples.
     y : array-like of shape (n,) or None
-        Their labels.
+        Labels of the samples.
     sample_weight : array-like of shape (n,) or None
-        Their weights, ones by default.
+        Weights of the samples, ones by default.
     label_weight : float
-        Share of labels in distances; if it is 0, labels do not count.
+        Weight of the labels in distances; with 0, labels are ignored.
 
     Returns
     -------
     Samples
-        All of this.
+        The samples with weights and labels.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_
 
 
 def require_labels(y: ArrayLike | None, label_weight: float) -> None:
-    """Refuse samples without labels, if these shall count.
+    """Raise an error if labels are needed but missing.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def require_labels(y: ArrayLike | None, label_weight: float) -> None:
 
 
 def refuse_unlabeled(mass: float) -> None:
-    """Refuse samples if the weight of those that have a label is zero.
+    """Raise an error if the total weight of labeled samples is zero.
 
     Examples
     --------
@@ -250,12 +250,12 @@ def refuse_unlabeled(mass: float) -> None:
     >>> refuse_unlabeled(0.0)
     Traceback (most recent call last):
     ...
-    ValueError: No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some,
-    or set label_weight=0 for an unsupervised map.
+    ValueError: No sample of positive weight has a label: -1, NaN and None mean unlabeled. Provide some classes, or set
+    label_weight=0 for an unsupervised map.
     """
     if not mass:
         raise ValueError(
-            "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some, "
+            "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Provide some classes, "
             "or set label_weight=0 for an unsupervised map."
         )
 
@@ -273,7 +273,7 @@ def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
     classes, codes = np.unique(given, return_inverse=True)
     if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
         warnings.warn(
-            "y has no labels but 1 and -1, and -1 means unlabeled. If both are classes, call them 0 and 1.",
+            "y has only the labels 1 and -1, and -1 means unlabeled. If both are classes, rename them to 0 and 1.",
             stacklevel=2,
         )
     vectors = np.zeros((len(y), len(classes)), dtype)
@@ -282,7 +282,7 @@ def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
 
 
 def known_labels(y: Array) -> tuple[Bools, Array]:
-    """Say which labels (n,) are known, and return these.
+    """Return which labels (n,) are known, and the known labels.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def over_classes(labels: Array, classes: Array, all_classes: Array) -> Floats:
-    """Return label vectors over more classes, zero for the new ones.
+    """Return label vectors over more classes, zero for the new classes.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def over_classes(labels: Array, classes: Array, all_classes: Array) -> Floats:
 
 
 def as_shares(labels: Floats) -> Floats:
-    """Return fuzzy labels (k, C) as class shares, clear of rounding.
+    """Return fuzzy labels (k, C) as class shares, without rounding errors.
 
     Examples
     --------
@@ -347,12 +347,12 @@ class TooFewSamples(ValueError):
     ...     require_samples(3, n_prototypes=5)
     ... except TooFewSamples as error:
     ...     print(str(error).partition(". ")[0])
-    n_samples=3 is fewer than the 5 prototypes to be placed
+    n_samples=3 is fewer than the 5 prototypes
     """
 
 
 def require_samples(n_samples: int, n_prototypes: int) -> None:
-    """Refuse to place more prototypes than there are samples with weight.
+    """Raise an error if there are fewer samples of positive weight than prototypes.
 
     Examples
     --------
@@ -361,18 +361,18 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
     >>> require_samples(3, n_prototypes=5)
     Traceback (most recent call last):
     ...
-    protolearn.core.samples.TooFewSamples: n_samples=3 is fewer than the 5 prototypes to be placed. Use at most 3
+    protolearn.core.samples.TooFewSamples: n_samples=3 is fewer than the 5 prototypes. Use at most 3
     prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several).
     """
     if n_samples < n_prototypes:
         raise TooFewSamples(
-            f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
+            f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes. Use at most {n_samples} "
             "prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several)."
         )
 
 
 def batched(patches: Iterable[Samples], size: int) -> Iterator[list[Samples]]:
-    """Yield so many patches at a time; of those before one that fails, none is lost.
+    """Yield a given number of patches at a time, including all patches before one that fails.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the neighborhood range and the learning rate fall during training."""
+"""Schedules of the neighborhood range and the learning rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Schedule = Callable[[float, float, int], Floats]
 
 
 def geometric(start: float, end: float, n_steps: int) -> Floats:
-    """Fall by the same factor at every step, towards ``end`` which the step after the last would reach.
+    """Return values that decrease by a constant factor and would reach ``end`` one step after the last.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def geometric(start: float, end: float, n_steps: int) -> Floats:
 
 
 def inverse(start: float, end: float, n_steps: int) -> Floats:
-    """Fall like ``1 / (1 + c t)``; its sum diverges and the sum of its squares converges, as Robbins and Monro ask.
+    """Return values that decrease like ``1 / (1 + c t)``, which satisfies the conditions of Robbins and Monro.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def inverse(start: float, end: float, n_steps: int) -> Floats:
 
 
 def constant(start: float, end: float, n_steps: int) -> Floats:
-    """Stay at ``start``.
+    """Return the constant ``start``.
 
     Examples
     --------
@@ -48,18 +48,18 @@ def constant(start: float, end: float, n_steps: int) -> Floats:
 
 
 def falling(schedule: str | Schedule, start: float, end: float, n_epochs: int, per_epoch: int = 1) -> Floats:
-    """Return the values of a schedule: one an epoch, or many if each sample has its own.
+    """Return the values of a schedule, one or several for each epoch.
 
     Parameters
     ----------
     schedule : {"geometric", "inverse", "constant"} or callable
-        How values fall, see `as_schedule`.
+        Type of decay, see `as_schedule`.
     start, end : float
-        Where they begin, and where they would end.
+        Initial and final value.
     n_epochs : int
         Number of epochs.
     per_epoch : int, default=1
-        Number of values in each.
+        Number of values for each epoch.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def falling(schedule: str | Schedule, start: float, end: float, n_epochs: int, p
 
 
 def as_schedule(schedule: str | Schedule) -> Schedule:
-    """Return the schedule of a name, or the given function ``(start, end, n_steps) -> values`` itself.
+    """Return the named schedule, or the given function ``(start, end, n_steps) -> values``.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The shape of a prototype: an ellipsoid, given by directions, the variance along each, and one variance for the rest.
+"""Shape of a prototype: an ellipsoid, given by directions, the variance along each, and one variance for the rest.
 
 All distances between a sample and a prototype with a shape are of one form, ``sum_a g_a y_a^2 + r e^2 + c``: ``y`` are
 the coordinates along the directions, ``e^2`` what they leave of the squared length, and the gains ``g, r, c`` follow
-from the variances. What is known of a shape is in these few numbers: distances, densities, completed vectors.
+from the variances. Distances, densities and completed vectors are computed from these numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
 @dataclass(frozen=True)
 class Shapes:
-    """Ellipsoids of k prototypes in d dimensions.
+    """Ellipsoidal shapes of k prototypes in d dimensions.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Shapes:
 
     @property
     def n_other(self) -> int:
-        """Number of directions beside the axes."""
+        """Number of directions other than the axes."""
         return self.axes.shape[2] - self.axes.shape[1] + self.more
 
     @cached_property
@@ -165,7 +165,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Prior:
-    """Samples that every prototype has seen before its own: they keep its covariance from being singular.
+    """Prior of the covariances: virtual samples of every prototype that keep its covariance from being singular.
 
     Covariances become those of both together. That minimizes the cost of both, so a cost with the prior in it
     (`Shapes.traces`) still falls in every epoch, and can be compared between starts.
@@ -220,22 +220,22 @@ class Prior:
 
 @dataclass(frozen=True)
 class ShapeRule:
-    """How shapes follow from covariances.
+    """Rule that derives shapes from covariances.
 
     Parameters
     ----------
     n_components : int
         Number of directions that are kept.
     measure : str, default="det"
-        Which distance the shapes make: see `Shapes.gains`.
+        Distance defined by the shapes, see `Shapes.gains`.
     regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
-        What to do with small variances.
+        Treatment of small variances.
     epsilon : float, default=1e-6
-        How small, relative to the mean variance of the prototype.
+        Smallest variance allowed, relative to the mean variance of the prototype.
     selection : {"top", "optimal"}, default="top"
-        Which directions are kept: the largest, or those that make the cost smallest.
+        Choice of the directions: those of largest variance, or those that minimize the cost.
     shared : bool, default=False
-        One shape for all prototypes.
+        Whether all prototypes share one shape.
     unit : float, default=1.0
         Mean variance of all samples, below a thousandth of which no prototype's mean variance counts.
     prior : Prior, optional
@@ -407,7 +407,7 @@ def sketched_shapes(axes: Floats, products: Floats, totals: Floats, rule: ShapeR
     totals : ndarray of shape (k,)
         Traces of the covariances.
     rule : ShapeRule
-        How shapes follow from covariances.
+        Rule that derives shapes from covariances.
 
     Returns
     -------
@@ -442,36 +442,37 @@ def sketched_shapes(axes: Floats, products: Floats, totals: Floats, rule: ShapeR
 def completed(
     X: Array, positions: Floats, shapes: Shapes, log_weights: Floats, how: str, measure: str = "logdet"
 ) -> tuple[Floats, Indices]:
-    """Fill the gaps (NaN) of samples (n, d) by what is most likely in a prototype, and return the prototype too.
+    """Impute missing values (NaN) of samples (n, d) by conditional means, and return the prototype of each sample.
 
-    ``how`` chooses it: ``"joint"`` by the smallest distance the filled sample can have, ``"marginal"`` by the density
-    of what is known, ``"blend"`` averages all with the posterior of the latter.
+    ``how`` selects the prototype: ``"joint"`` by the smallest distance of the completed sample, ``"marginal"`` by the
+    density of the known values; ``"blend"`` averages over all prototypes with their posterior probabilities given the
+    known values.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Samples with gaps.
+        Samples with missing values.
     positions : ndarray of shape (k, d)
-        Where prototypes are.
+        Positions of the prototypes.
     shapes : Shapes
         Their shapes.
     log_weights : ndarray of shape (k,)
-        Logarithms of their shares.
+        Logarithms of the mixture weights.
     how : {"joint", "marginal", "blend"}
-        Which prototype fills a gap.
+        Choice of the prototype.
     measure : str, default="logdet"
         The distance, see `Shapes.gains`.
 
     Returns
     -------
     X : ndarray of shape (n, d)
-        Samples without gaps.
+        Completed samples.
     chosen : ndarray of shape (n,)
         The prototype of each.
 
     Examples
     --------
-    Two features that go together:
+    Two correlated features:
 
     >>> import numpy as np
     >>> from protolearn.core.shapes import Shapes, completed
@@ -505,10 +506,11 @@ def completed(
 
 
 def conditional(xi: Floats, shape: Shapes, gap: Bools) -> tuple[Floats, Floats, float, Floats]:
-    """Return what a shape tells of samples (n, d - g) with g gaps, measured from the prototype.
+    """Return the conditional distribution of g missing values given the known values of samples (n, d - g).
 
-    The Mahalanobis distance of the known part, the expected rest, ln det of the known part's covariance, and the
-    covariance of the rest, given what is known.
+    The results are the Mahalanobis distance of the known values, the conditional mean of the missing values, the
+    log-determinant of the covariance of the known values, and the conditional covariance of the missing values. All
+    values are relative to the prototype.
 
     With directions V, variances s and r on the rest the covariance is ``V' (s - r) V + r``; both inverse and
     determinant of a part of it need a q x q matrix only (Woodbury).
@@ -516,22 +518,22 @@ def conditional(xi: Floats, shape: Shapes, gap: Bools) -> tuple[Floats, Floats, 
     Parameters
     ----------
     xi : ndarray of shape (n, d - g)
-        Known values, less those of the prototype.
+        Known values, relative to the prototype.
     shape : Shapes
         The shape of one prototype.
     gap : ndarray of shape (d,)
-        Which values are not known.
+        Mask of the missing values.
 
     Returns
     -------
     spread : ndarray of shape (n,)
-        Mahalanobis distances of the known part.
+        Mahalanobis distances of the known values.
     rest : ndarray of shape (n, g)
-        What is expected in the gaps, less the values of the prototype.
+        Conditional means of the missing values, relative to the prototype.
     log_det : float
-        Logarithm of the determinant of the known part's covariance.
+        Logarithm of the determinant of the covariance of the known values.
     covariance : ndarray of shape (g, g)
-        Covariance of the rest.
+        Conditional covariance of the missing values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results as tables: as text when they are printed, as HTML in notebooks, as data frames for all else."""
+"""Results as tables: printed text, HTML in notebooks, and data frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Sheet:
     Parameters
     ----------
     caption : str
-        What the table shows; a sentence above it.
+        Sentence above the table that describes it.
     header : sequence of str
         Names of the columns.
     rows : sequence of sequences of str
@@ -52,7 +52,7 @@ class Sheet:
         return "\n".join([line for line in (self.caption, *lines, self.footer) if line])
 
     def html(self) -> str:
-        """Return an HTML table; whatever the cells hold is shown as text."""
+        """Return an HTML table with escaped cells."""
         looks = [f'style="text-align: {"right" if numeric else "left"}"' for numeric in self._right()]
 
         def line(cells: Sequence[str], tag: str) -> str:
@@ -72,7 +72,7 @@ class Sheet:
 
 
 class Printed:
-    """A result that prints as a table, and is shown as one in notebooks; what is in it is said by ``_sheet``.
+    """Base class of results that are displayed as tables when printed and in notebooks; ``_sheet`` returns the content.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Printed:
 
 
 def import_pandas() -> Any:
-    """Return pandas, or say how to install it.
+    """Import pandas, or raise an error that explains how to install it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The sign of an eigenvector or component, which is free, by a rule: the same picture on every machine.
+"""Rules for the arbitrary signs of eigenvectors and components, which make results reproducible.
 
 >>> import numpy as np
 >>> largest_positive(np.array([[1.0, -3.0], [2.0, 1.0]]), axis=1).tolist()
@@ -21,7 +21,7 @@ SKEWED = 1e-6  # third moment, relative to that of the absolute values, from whi
 
 
 def largest_positive(vectors: Array, axis: int) -> Array:
-    """Return vectors along an axis, each with the sign that makes its largest entry in size positive.
+    """Return vectors along an axis, each with the sign that makes its entry of largest absolute value positive.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def largest_positive(vectors: Array, axis: int) -> Array:
 
 
 def longer_side_positive(points: Array) -> Array:
-    """Return points (n, d), each coordinate with its longer side positive, and as it is if both are as long.
+    """Return points (n, d), each coordinate with the sign that makes its longer side positive; ties are left unchanged.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def longer_side_positive(points: Array) -> Array:
 def settled_signs(coordinates: Array, weights: ArrayLike | None = None, first: int = 0) -> Floats:
     """Return the signs (k,) that make coordinates (n, k) skewed to the right, or those of one sample if they are not.
 
-    Eigenvectors have no sign of their own: a solver may return either.
+    The sign of an eigenvector is arbitrary and depends on the solver.
 
     Examples
     --------

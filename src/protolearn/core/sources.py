@@ -1,11 +1,11 @@
-"""Where samples come from: an array or a memory map, read in chunks that fit the processor's cache.
+"""Sources of samples: an array or a memory map, read in chunks that fit the processor's cache.
 
 A chunk is a contiguous copy of some rows, moved to a common origin and *lifted* to ``(x, 1, |x|^2)``. The squared
 distance to any point is linear in a lifted sample, so one matrix product gives all distances of a chunk, and the same
 product with weights gives every sum that an update needs. For prototypes with a shape a sample can be lifted further,
-by all products of two coordinates, in which every quadratic form is linear. A sample with values that are not known is
-lifted by which ones these are, so that distances over the known ones are linear as well. Only chunks are ever held in
-memory beside the data.
+by all products of two coordinates, in which every quadratic form is linear. A sample with missing values is also lifted
+by the mask of its known values, in which distances over the known values are linear. In addition to the data, only
+chunks are held in memory.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ class PointSource(Source):
     @property
     @abstractmethod
     def gappy(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
 
     @abstractmethod
     def picked(self, indices: Indices) -> Array:
@@ -349,34 +349,34 @@ class ArraySource(PointSource):
     weights : array of shape (n,), optional
         Weight of each sample, 1 by default.
     labels : array of shape (n, C), optional
-        Label vectors, one-hot or fuzzy; zero where the label is not known.
+        Label vectors, one-hot or fuzzy; zero for unknown labels.
     label_weight : float, default=0.0
-        Share of the labels in the distance.
+        Weight of the labels in the distance.
     label_unit : float, default=1.0
         Factor on squared distances between labels.
     origin : array of shape (d,), optional
-        Where coordinates are measured from; by default the median of a few samples, so that squares do not cancel.
+        Origin of the coordinates; by default the median of a few samples, which avoids cancellation of squares.
     scale : array of shape (d,), optional
         Factor on every coordinate, 1 by default.
     quadratic : bool, default=False
-        Lift samples by all products of two coordinates as well.
+        Whether to lift samples by all products of two coordinates as well.
     spreads : Shapes, optional
-        Spread of the samples that the last rows of ``X`` stand for, in units of ``X``.
+        Covariances of the samples that the last rows of ``X`` represent, in units of ``X``.
     gaps : array of shape (n, d), optional
-        Where values of ``X`` are not known, and what stands there is a first guess.
+        Mask of missing values of ``X``, for which ``X`` contains initial estimates.
     partial : bool, default=False
-        Leave values that are NaN out: ``|x - w|^2`` is the sum over the values that are known, times all features over
-        the number of these.
+        Whether to leave NaN out of distances: ``|x - w|^2`` is the sum over the known values, multiplied by the number
+        of features and divided by the number of known values.
     mean_label : array of shape (C,), optional
-        What stands for labels that are not known; by default the mean of those that are.
+        Substitute for unknown labels; by default the mean of the known labels.
     first : int, default=0
-        Index of the first row, where these samples are some of many.
+        Index of the first row, if the samples are a part of a larger set.
     n_threads : int, default=1
-        Threads over which chunks are spread.
+        Number of threads that process chunks.
     chunk_size : int, optional
-        Rows in a chunk; by default as many as fit the cache.
+        Number of rows in a chunk; by default as many as fit the cache.
     keep : bool, default=True
-        Keep the lifted samples of small data, for sources that are read more than once.
+        Whether to keep the lifted samples of small data, for sources that are read more than once.
 
     Examples
     --------
@@ -456,7 +456,7 @@ class ArraySource(PointSource):
 
     @property
     def gappy(self) -> bool:
-        """Say whether some values are not known."""
+        """Return whether some values are missing."""
         return self.gaps is not None
 
     def chunk(self, rows: slice) -> Chunk:

@@ -1,4 +1,4 @@
-"""The space in which samples differ, for data with more features than samples."""
+"""Subspace spanned by the samples, for data with more features than samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads to use: ours run over chunks, so the matrix library itself is held to one."""
+"""Number of threads: chunks are processed in parallel, and the BLAS library is limited to one thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Some threads that work on parts is spread over: what comes out does not depend on how many they are.
+    """Threads that process parts of the work; results do not depend on their number.
 
     Parameters
     ----------

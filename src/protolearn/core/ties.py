@@ -1,4 +1,4 @@
-"""Choices among numbers that may be equal up to rounding: a rule decides, not the last bit."""
+"""Choice among numbers that may be equal up to rounding, by a rule instead of the last bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for the types of arrays that are met everywhere."""
+"""Names of common array types."""
 
 from typing import Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""Checks of parameters and samples whose messages name what was wrong, what was given and what to do."""
+"""Validation of parameters and samples, with messages that name the problem, the given value and a remedy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEAST_BYTES = 1 << 28  # what is not worth a question to the system
 
 
 def given_array(name: str, value: Any, **options: Any) -> Array:
-    """Return the array that a parameter holds, checked with the options of scikit-learn's ``check_array``.
+    """Validate a parameter that is an array, with the options of scikit-learn's ``check_array``.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def given_array(name: str, value: Any, **options: Any) -> Array:
 
 
 def is_collection(X: Any) -> bool:
-    """Say whether this is a Dask collection, without an import of Dask.
+    """Return whether an object is a Dask collection, without importing Dask.
 
     Examples
     --------
@@ -63,18 +63,18 @@ def is_collection(X: Any) -> bool:
 def refuse_collection(
     X: Any, who: str, remedy: str = "give a sample of it, and apply what is learned block by block"
 ) -> None:
-    """Refuse a Dask collection where samples have to be in memory.
+    """Raise an error for a Dask collection where samples must be in memory.
 
     Examples
     --------
     >>> refuse_collection([[1.0, 2.0]], "LMNN")
     """
     if is_collection(X):
-        raise ValueError(f"{who} needs samples in memory, and takes no Dask collection; {remedy}.")
+        raise ValueError(f"{who} needs samples in memory and does not support Dask collections; {remedy}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:
-    """Return sample weights (n,) as an array, ones by default; they must be finite, not negative, and not all zero.
+    """Validate sample weights (n,), ones by default; they must be finite, nonnegative, and not all zero.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
             f"sample_weight.shape == {weights.shape}, expected ({n_samples},): one weight for each sample of X."
         )
     if not np.isfinite(weights).all():
-        raise ValueError("sample_weight contains NaN or infinity; give finite weights, 0 to leave a sample out.")
+        raise ValueError("sample_weight contains NaN or infinity; use finite weights, and 0 to exclude a sample.")
     if (weights < 0).any():
         raise ValueError(
             f"sample_weight contains negative values (smallest {weights.min():g}); weights must be 0 or more."
@@ -108,20 +108,20 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
 
 
 def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool = False, **options: Any) -> Array:
-    """Return samples in single or double precision, by scikit-learn's ``validate_data`` and its options.
+    """Validate samples by scikit-learn's ``validate_data`` and return them in single or double precision.
 
-    Their squares must not be too large to compute with, and of samples for ``learning`` not too small either.
+    Squares of the values must not overflow and, with ``learning``, must not underflow.
 
     Parameters
     ----------
     estimator : estimator
-        Whose samples these are.
+        Estimator that receives the samples.
     X : array-like of shape (n, d)
         The samples.
     reset : bool, default=False
-        Whether names and number of features are stored, or compared with what is stored.
+        Whether names and number of features are stored instead of compared with the stored ones.
     learning : bool, default=False
-        Whether the estimator learns from them.
+        Whether the samples are used for training.
     **options : object
         Options of ``validate_data``.
 
@@ -139,7 +139,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool 
     >>> read_samples(KMeans(), [[1e200]], reset=True)
     Traceback (most recent call last):
     ...
-    ValueError: X has values up to 1e+200, whose squares are too large for float64; rescale X, or drop outliers.
+    ValueError: X has values up to 1e+200, whose squares are too large for float64; rescale X, or remove outliers.
     """
     with hinted(estimator):
         samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
@@ -148,7 +148,7 @@ def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool 
 
 @contextmanager
 def hinted(estimator: Any) -> Iterator[None]:
-    r"""Let errors about missing values in ``X`` say that the estimator would leave them out if asked to.
+    r"""Add a hint to ``missing="partial"`` to errors about missing values in ``X``.
 
     Examples
     --------
@@ -169,24 +169,24 @@ def hinted(estimator: Any) -> Iterator[None]:
 
 
 def refuse_empty_rows(X: Array) -> None:
-    """Refuse samples none of whose values is known.
+    """Raise an error for samples without any known value.
 
     Examples
     --------
     >>> refuse_empty_rows(np.array([[1.0, np.nan], [np.nan, np.nan]]))
     Traceback (most recent call last):
     ...
-    ValueError: 1 samples of X have no value at all (the first is row 1); leave them out.
+    ValueError: 1 samples of X have no known value (the first is row 1); remove them.
     """
     empty = np.isnan(X).all(axis=1)
     if empty.any():
         raise ValueError(
-            f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave them out."
+            f"{int(empty.sum())} samples of X have no known value (the first is row {empty.argmax()}); remove them."
         )
 
 
 def check_scale(X: Array) -> Array:
-    """Return samples to learn from; refuse them if the squares of their values are beyond what a float can hold.
+    """Return training samples; raise an error if the squares of their values overflow or underflow.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def check_scale(X: Array) -> Array:
 
 
 def check_range(largest: float, dtype: Any, n_features: int) -> None:
-    """Refuse values up to the largest if sums of their squares are beyond what a float can hold.
+    """Raise an error if sums of squares of values up to the largest overflow or underflow.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def check_range(largest: float, dtype: Any, n_features: int) -> None:
     >>> check_range(1e30, np.float32, n_features=10)
     Traceback (most recent call last):
     ...
-    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or drop outliers.
+    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or remove outliers.
     """
     example = np.empty((0, n_features), dtype)
     refuse_small(example, largest)
@@ -218,7 +218,7 @@ def check_range(largest: float, dtype: Any, n_features: int) -> None:
 
 
 def refuse_underflow(X: Array) -> None:
-    """Refuse samples whose squared distances, but for the largest ones, are below the smallest number.
+    """Raise an error for samples whose squared distances, except for the largest ones, underflow.
 
     Examples
     --------
@@ -234,14 +234,14 @@ def refuse_underflow(X: Array) -> None:
 
 
 def refuse_small(X: Array, largest: float) -> None:
-    """Refuse values up to the largest if the squares of most are below the smallest number."""
+    """Raise an error if the squares of most values underflow."""
     limits = np.finfo(X.dtype)
     if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
         raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
 
 
 def refuse_overflow(X: Array) -> Array:
-    """Return samples; refuse them if their squared distances are beyond the largest number.
+    """Return samples; raise an error if their squared distances overflow.
 
     Examples
     --------
@@ -252,14 +252,14 @@ def refuse_overflow(X: Array) -> Array:
     >>> refuse_overflow(np.array([[1e300]]))
     Traceback (most recent call last):
     ...
-    ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or drop outliers.
+    ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or remove outliers.
     """
     refuse_large(X, largest_value(X))
     return X
 
 
 def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
-    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number.
+    """Raise an error if sums of values up to the largest, or of their squares, overflow.
 
     Examples
     --------
@@ -269,18 +269,18 @@ def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
     >>> refuse_large(np.zeros((1, 2), np.float32), 1e30)
     Traceback (most recent call last):
     ...
-    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or drop outliers.
+    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or remove outliers.
     """
     bound = np.finfo(X.dtype).max / (8 * X.shape[1])
     if largest > (bound if squared else np.sqrt(bound)):
         sums = "sums" if squared else "squares"
         raise ValueError(
-            f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
+            f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or remove outliers."
         )
 
 
 def largest_value(X: Array) -> float:
-    """Return the size of the largest value that is known.
+    """Return the largest absolute value of the known values.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def largest_value(X: Array) -> float:
 
 
 def require_memory(what: str, n_bytes: float, remedy: str) -> None:
-    """Refuse what does not fit in memory before it is tried.
+    """Raise an error in advance for data that does not fit in memory.
 
     Examples
     --------
@@ -301,19 +301,19 @@ def require_memory(what: str, n_bytes: float, remedy: str) -> None:
     >>> require_memory("A matrix of all pairs", 1e18, "use fewer samples")
     Traceback (most recent call last):
     ...
-    MemoryError: A matrix of all pairs needs 1e+09 GB of memory, and ... GB are free; use fewer samples.
+    MemoryError: A matrix of all pairs needs 1e+09 GB of memory, but only ... GB are free; use fewer samples.
     """
     if n_bytes <= LEAST_BYTES:
         return
     available = available_memory()
     if n_bytes > available:
         raise MemoryError(
-            f"{what} needs {n_bytes / 1e9:.3g} GB of memory, and {available / 1e9:.3g} GB are free; {remedy}."
+            f"{what} needs {n_bytes / 1e9:.3g} GB of memory, but only {available / 1e9:.3g} GB are free; {remedy}."
         )
 
 
 def available_memory() -> float:
-    """Return how many bytes can be had without swapping; infinity if the system does not tell."""
+    """Return the number of bytes available without swapping; infinity if the system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             sizes = dict(line.split(":", 1) for line in lines)

@@ -1,7 +1,7 @@
-"""Generators of the data that prototype-based methods are usually tried on.
+"""Generators of benchmark data for prototype-based methods.
 
-Where chance is involved, a generator takes a `random_state` and returns new samples from a fixed distribution, so that
-a training and a test set are two calls.
+Random generators have a parameter `random_state` and return new samples from a fixed distribution; call a generator
+twice with different seeds for a training and a test set.
 """
 
 from protolearn.datasets._classes import make_cigars, make_label_image, make_landsat_like, make_oblique_classes

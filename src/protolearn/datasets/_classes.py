@@ -1,4 +1,4 @@
-"""Classes that a distance has to be learned for: crossing cigars, oblique Gaussians, a satellite image in six bands."""
+"""Classes that need a learned metric: crossing cigars, oblique Gaussians, a satellite image in six bands."""
 
 from typing import Any, Literal
 
@@ -43,22 +43,23 @@ def make_cigars(
     scale: Literal["std", "variance"] = "std",
     random_state: Any = None,
 ) -> tuple[Floats, Labels]:
-    """Make two long Gaussian classes that cross each other, each at its own angle.
+    """Make two elongated Gaussian classes that cross at an angle.
 
     Both classes are drawn around (1.5, 0) and (-1.5, 0), narrow along the first axis and six times as wide along the
-    second one, and then turned clockwise about the origin: class 0 by 45 degrees, class 1 by -30 degrees. Distances
-    with one metric for both classes draw a straight border and fail; with a metric for each class, they come close to
-    the best possible classifier, which is right for 91.2% of the samples.
+    second axis, and then rotated clockwise about the origin: class 0 by 45 degrees, class 1 by -30 degrees. A single
+    metric for both classes gives a straight decision boundary and fails. A separate metric for each class comes close
+    to the Bayes classifier, which classifies 91.2% of the samples correctly.
 
     Parameters
     ----------
     n_per_class : int, default=300
-        Number of samples in each class. The report trains with 300 and tests with 600.
+        Number of samples in each class. The report uses 300 for training and 600 for testing.
     rotate_means : bool, default=True
-        Whether the centers turn with the classes, or each class turns about its own center (92.3%).
+        Whether the centers are rotated with the classes. If False, each class is rotated about its own center (Bayes
+        accuracy 92.3%).
     scale : {"std", "variance"}, default="std"
-        What 0.5 and 3.0, the spread along the two axes, are. The report says variance, but its results fit standard
-        deviations. As variances, the best classifier reaches 86.6%, and 90.9% if the centers stay.
+        Meaning of the values 0.5 and 3.0 along the two axes. The report says variance, but its results agree with
+        standard deviations. For variances, the Bayes accuracy is 86.6%, or 90.9% without rotation of the centers.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -92,18 +93,19 @@ def make_cigars(
 
 @constrained(n_per_class=integer(1))
 def make_oblique_classes(n_per_class: int = 30, *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make seven Gaussian classes with 16 features, on which every step from a fixed to a local metric pays.
+    """Make seven Gaussian classes with 16 features, for tests of fixed, global and local metrics.
 
-    The features are in different units, by a factor of 100 from the first to the last, and the first ones, with the
-    largest numbers, tell the classes apart the least. All classes share an oblique covariance, which a diagonal metric
-    cannot undo, and each has two long axes of its own, which a metric for all classes cannot undo. Scaled features
-    close the gap between a fixed metric and relevances only in part.
+    Each step from a fixed to a local metric improves accuracy. The scales of the features differ by a factor of 100
+    from the first to the last, and the first features, with the largest scales, discriminate least between the classes.
+    All classes share an oblique covariance, which a diagonal metric cannot compensate, and each has two long axes of
+    its own, which a global metric cannot compensate. Scaling the features closes the gap between a fixed metric and
+    relevance learning only in part.
 
     Parameters
     ----------
     n_per_class : int, default=30
-        Number of samples in each class. The image segmentation data of the UCI repository, for which these classes
-        can stand in, have 30 for training and 300 for testing.
+        Number of samples in each class. The image segmentation data of the UCI repository, which these classes can
+        replace, have 30 for training and 300 for testing.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples. The classes are always the same.
 
@@ -139,11 +141,12 @@ def make_oblique_classes(n_per_class: int = 30, *, random_state: Any = None) -> 
 
 @constrained(n_per_class=integer(1))
 def make_landsat_like(n_per_class: int = 400, *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make 14 classes of land cover in 6 spectral bands, which lie apart in three hidden directions.
+    """Make 14 classes of land cover in 6 spectral bands that are separated in three hidden directions.
 
-    A class is two round clusters in those three directions, the third of which is short. A fourth direction, the
-    brightness, varies more than all others and tells nothing; the rest is little noise. All bands mix all directions,
-    so that neither single bands nor principal components show the classes, but a matrix of rank 2 or 3 does.
+    A class consists of two spherical clusters in these three directions, the third of which has a small extent. A
+    fourth direction, the brightness, has the largest variance and no information on the classes; the rest is weak
+    noise. All bands mix all directions, so neither single bands nor principal components separate the classes, but a
+    relevance matrix of rank 2 or 3 does.
 
     Parameters
     ----------
@@ -155,20 +158,20 @@ def make_landsat_like(n_per_class: int = 400, *, random_state: Any = None) -> tu
     Returns
     -------
     X : ndarray of shape (n, 6)
-        The samples in random order; each band has mean 0 and variance 1, up to chance.
+        The samples in random order; each band has expected mean 0 and variance 1.
     y : ndarray of shape (n,)
         The class, from 1 to 14.
 
     See Also
     --------
     make_label_image : The same classes as an image, with the frequencies of the original.
-    make_landsat_surrogate : Another stand-in, with the published correlations of the bands.
+    make_landsat_surrogate : Another substitute, with the published correlations of the bands.
 
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 3.4.5, describes the image of Colorado that these samples can stand in for. They share its
-    numbers of bands and classes; all else is invented.
+    Groningen, section 3.4.5, describes the image of Colorado that these samples imitate. Only the numbers of bands and
+    classes are those of the image; everything else is synthetic.
 
     Examples
     --------
@@ -186,18 +189,18 @@ def make_landsat_like(n_per_class: int = 400, *, random_state: Any = None) -> tu
 def make_label_image(
     n_rows: int = 200, n_cols: int = 200, *, smoothness: float = 20.0, random_state: Any = None
 ) -> tuple[Floats, Labels]:
-    """Make an image in 6 spectral bands and its land cover, 14 classes in patches of different size.
+    """Make an image in 6 spectral bands and its labels, 14 classes of land cover in regions of different size.
 
-    Every class has a smooth random field. One after the other, the rarest first, takes the places still free where its
-    field is highest, until it has its share of the image of Colorado. A pixel is a sample of its class, see
-    `make_landsat_like`, drawn without regard to its neighbors.
+    Every class has a smooth random field. The classes, from the rarest to the most frequent, are assigned the free
+    pixels with the largest values of their fields, up to their frequency in the image of Colorado. Each pixel is an
+    independent sample of its class, see `make_landsat_like`.
 
     Parameters
     ----------
     n_rows, n_cols : int, default=200
         Size of the image. The original has 1907 rows and 1784 columns.
     smoothness : float, default=20
-        Standard deviation of the Gaussian filter that smooths the fields, in pixels. Large values make large patches.
+        Standard deviation of the Gaussian filter that smooths the fields, in pixels. Larger values give larger regions.
     random_state : int, RandomState or None, default=None
         Seed for a reproducible image.
 
@@ -211,7 +214,7 @@ def make_label_image(
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, table 3.2 (the shares of the classes).
+    Groningen, table 3.2 (the frequencies of the classes).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gaussian clouds that arrive as a stream: at random, one after the other, or drifting from one to the next."""
+"""Streams of samples from Gaussian clouds: in random order, sorted by cloud, or drifting between clouds."""
 
 from typing import Any, Literal
 
@@ -38,12 +38,12 @@ def make_clouds(
     centers : array-like of shape (n_modes, d)
         Center of each cloud.
     order : {"random", "sorted", "diffused"}, default="random"
-        How the samples follow each other. "random" mixes all clouds; "sorted" sends one cloud after the other;
-        "diffused" sends one patch of n_samples / n_modes samples after the other, of which 56% belong to the current
-        cloud, 21% to the one before and the one after, 1% to those two before and two after. At both ends of the
-        sweep, where some of these do not exist, the others share their part in proportion.
+        Order of the samples. "random" mixes all clouds; "sorted" yields one cloud after another; "diffused" yields
+        successive patches of n_samples / n_modes samples, of which 56% belong to the current cloud, 21% each to the
+        previous and the next cloud, and 1% each to the clouds two steps before and after. At both ends of the stream,
+        the part of missing clouds is divided among the others proportionally.
     return_centers : bool, default=False
-        Also return the centers.
+        Whether to return the centers as well.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -52,9 +52,9 @@ def make_clouds(
     X : ndarray of shape (n, d)
         The samples in the order of the stream.
     y : ndarray of shape (n,)
-        The cloud that each sample comes from.
+        The cloud of each sample.
     centers : ndarray of shape (n_modes, d)
-        The centers, if `return_centers` is true.
+        The centers; only if `return_centers` is true.
 
     Examples
     --------
@@ -73,16 +73,16 @@ def make_clouds(
 def make_four_clouds(
     n_samples: int = 40000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
 ) -> tuple[Array, ...]:
-    """Make four planar clouds of unit variance whose borders hardly overlap.
+    """Make four planar clouds of unit variance that hardly overlap.
 
     Parameters
     ----------
     n_samples : int, default=40000
         Number of samples.
     order : {"random", "sorted", "diffused"}, default="random"
-        How the samples follow each other, see `make_clouds`.
+        Order of the samples, see `make_clouds`.
     return_centers : bool, default=False
-        Also return the centers (±4, ±4).
+        Whether to return the centers (±4, ±4) as well.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -91,9 +91,9 @@ def make_four_clouds(
     X : ndarray of shape (n, 2)
         The samples in the order of the stream.
     y : ndarray of shape (n,)
-        The cloud that each sample comes from, numbered from left to right and from bottom to top.
+        The cloud of each sample, numbered from left to right and from bottom to top.
     centers : ndarray of shape (4, 2)
-        The centers, if `return_centers` is true.
+        The centers; only if `return_centers` is true.
 
     References
     ----------
@@ -113,16 +113,16 @@ def make_four_clouds(
 def make_eleven_clouds(
     n_samples: int = 11000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
 ) -> tuple[Array, ...]:
-    """Make eleven planar clouds of unit variance on an uneven grid, a test for learning from changing streams.
+    """Make eleven planar clouds of unit variance on an irregular grid, for tests with nonstationary streams.
 
     Parameters
     ----------
     n_samples : int, default=11000
         Number of samples.
     order : {"random", "sorted", "diffused"}, default="random"
-        How the samples follow each other, see `make_clouds`.
+        Order of the samples, see `make_clouds`.
     return_centers : bool, default=False
-        Also return the centers. They are always the same, about 8 units apart.
+        Whether to return the centers as well. The centers are fixed, at distances of about 8.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -131,9 +131,9 @@ def make_eleven_clouds(
     X : ndarray of shape (n, 2)
         The samples in the order of the stream.
     y : ndarray of shape (n,)
-        The cloud that each sample comes from, numbered from left to right and from bottom to top.
+        The cloud of each sample, numbered from left to right and from bottom to top.
     centers : ndarray of shape (11, 2)
-        The centers, if `return_centers` is true.
+        The centers; only if `return_centers` is true.
 
     References
     ----------

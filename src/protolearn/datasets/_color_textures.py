@@ -1,4 +1,4 @@
-"""Pictures of colored textures in several classes: made by chance, or cut from photographs."""
+"""Images of colored textures in several classes: synthetic, or cut from photographs."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ TILES = {
 def make_color_textures(
     n_images: int | Sequence[int] = 4, *, size: int = 128, random_state: Any = None
 ) -> tuple[Floats, Texts]:
-    """Make pictures of five colored textures: bark, brick, tile, fabric and food.
+    """Make images of five colored textures: bark, brick, tile, fabric and food.
 
-    A stand-in for photographs of textures. The pictures of a class share a recipe, but each has its own scale, colors
-    and light, so that a picture that was not trained on is harder to recognize than other parts of those that were.
-    A brick or a tile is wider than a patch of 15 pixels. The mean and the spread of its colors alone tell the class of
-    most patches, a gray pattern that of fewer.
+    The images are a substitute for photographs of textures. The images of a class share a generator, but each has its
+    own scale, colors and illumination, so unseen images are harder to classify than other parts of the training images.
+    A brick or a tile is wider than a patch of 15 pixels. The mean and the standard deviation of the colors identify the
+    class of most patches, the gray values of fewer.
 
     Parameters
     ----------
     n_images : int or sequence of five int, default=4
-        Number of pictures of each class.
+        Number of images of each class.
     size : int, default=128
-        Height and width of a picture in pixels, at least 16.
+        Height and width of an image in pixels, at least 16.
     random_state : int, RandomState or None, default=None
-        Seed for reproducible pictures.
+        Seed for reproducible images.
 
     Returns
     -------
@@ -62,12 +62,12 @@ def make_color_textures(
     See Also
     --------
     load_picture_textures : Textures cut from photographs.
-    texture_protocol : Patches to train on, and to test on.
+    texture_protocol : Patches for training and testing.
 
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 5.3, has photographs in classes of these names. The textures here are invented.
+    Groningen, section 5.3, has photographs in classes of these names. The textures here are synthetic.
 
     Examples
     --------
@@ -86,12 +86,13 @@ def make_color_textures(
 
 
 def load_picture_textures() -> tuple[Floats, Texts]:
-    """Load six colored textures, cut from photographs that scikit-image and scikit-learn bring along.
+    """Load six colored textures, cut from photographs included in scikit-image and scikit-learn.
 
-    Each class is six tiles from different places of one photograph: fur of a cat, glands and the tissue between them
-    under a microscope, leaves of trees, petals of a dahlia, and wood of a table. No tiles overlap. A tile that is not
-    trained on is thus a new place, but still of the same picture in the same light, which is easier than a new picture.
-    The mean and the spread of its colors alone tell the class of most patches, a gray pattern that of fewer.
+    Each class consists of six tiles from different places of one photograph: fur of a cat, glands and the tissue
+    between them under a microscope, leaves of trees, petals of a dahlia, and wood of a table. The tiles do not overlap.
+    An unseen tile shows a new place in the same photograph under the same illumination, which is easier to classify
+    than a new photograph. The mean and the standard deviation of the colors identify the class of most patches, the
+    gray values of fewer.
 
     Returns
     -------
@@ -102,12 +103,12 @@ def load_picture_textures() -> tuple[Floats, Texts]:
 
     See Also
     --------
-    make_color_textures : Textures made by chance.
-    texture_protocol : Patches to train on, and to test on.
+    make_color_textures : Synthetic textures.
+    texture_protocol : Patches for training and testing.
 
     Notes
     -----
-    This needs scikit-image, and nothing is downloaded. The photographs are `chelsea`, `immunohistochemistry` and
+    The function needs scikit-image and downloads nothing. The photographs are `chelsea`, `immunohistochemistry` and
     `coffee` of ``skimage.data``, and those of ``sklearn.datasets.load_sample_images``.
 
     Examples

@@ -12,11 +12,11 @@ SIDE, MARGIN, SMALL = 28, 4, 8  # pixels of a digit, of the empty border around 
 
 
 def downsample_digits(images: ArrayLike) -> Floats:
-    """Shrink digits of 28 x 28 pixels, as those of MNIST, to 8 x 8.
+    """Reduce images of digits from 28 x 28 pixels, as in MNIST, to 8 x 8 pixels.
 
-    The border of 4 pixels is cut off. A pixel of the small image is a mean of all pixels that are left, weighted by a
-    Gaussian around its center. The standard deviation is 1.25 pixels, half the distance between two centers. Weights
-    sum to one, so values stay in the range they are in.
+    The border of 4 pixels is removed. Each pixel of the small image is the mean of the remaining pixels, weighted by a
+    Gaussian around its center with a standard deviation of 1.25 pixels, half the distance between two centers. The
+    weights sum to one, so the range of values does not change.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def downsample_digits(images: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (..., 8, 8) or (..., 64)
-        The small images, flat if the large ones are.
+        The small images; flattened, if the input is.
 
     References
     ----------

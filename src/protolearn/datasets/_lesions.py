@@ -1,4 +1,4 @@
-"""Skin lesions in four colors: mean colors of the lesion and of the healthy skin around it, and pictures of them."""
+"""Skin lesions in four color classes: mean colors of the lesions and of the surrounding healthy skin, and images."""
 
 from __future__ import annotations
 
@@ -41,22 +41,24 @@ def make_lesions(
 ) -> tuple[Floats, NDArray[np.str_]]:
     """Make the mean colors of skin lesions and of the healthy skin around them.
 
-    A stand-in for the colors of photographs from dermatology, in four classes. In CIE Lab, the color `h` of healthy
-    skin is normally distributed around a mean `m`, and that of a lesion is ``m + persistence (h - m) + scale shift +
-    noise``, with a shift for each class: red, white, blue or brown. Colors are then converted to RGB and clipped.
+    The samples are a substitute for the colors of dermatological photographs in four classes. In CIE Lab, the color `h`
+    of healthy skin is normally distributed around a mean `m`, and that of a lesion is ``m + persistence (h - m) + scale
+    shift + noise``, with a shift for each class: red, white, blue or brown. Colors are then converted to RGB and
+    clipped.
 
-    How useful the skin is depends on `persistence`. At 1, the difference of lesion and skin is free of the person's
-    color and already the ideal feature, so that there is little to learn; this is the control setting. Below 1, a
-    lesion keeps only a part of that color, and the ideal weight of the skin is smaller than that of the lesion.
+    The parameter `persistence` controls the information in the color of the skin. At 1, the difference between lesion
+    and skin does not depend on the skin color of the person and is already the ideal feature, so there is little to
+    learn; this is the control setting. Below 1, a lesion retains only a part of the skin color, and the ideal weight of
+    the skin is smaller than that of the lesion.
 
     Parameters
     ----------
     counts : sequence of four int, default=(82, 46, 29, 54)
         Number of red, white, blue and brown lesions.
     scale : float, default=0.87
-        Factor of the shifts: how far the classes lie apart.
+        Factor of the shifts; larger values separate the classes more.
     persistence : float, default=0.6
-        How much of the person's own color is in the lesion, from 0 to 1.
+        Part of the skin color of the person that the lesion retains, from 0 to 1.
     spread : tuple of three float, default=(5, 4.5, 4.5)
         Standard deviation of the noise in L, a and b.
     random_state : int, RandomState or None, default=None
@@ -72,12 +74,12 @@ def make_lesions(
 
     See Also
     --------
-    make_lesion_images : Pictures with these mean colors.
+    make_lesion_images : Images with these mean colors.
 
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 4.3, describes 211 photographs in these classes. The colors here are invented.
+    Groningen, section 4.3, describes 211 photographs in these classes. The colors here are synthetic.
 
     Examples
     --------
@@ -106,35 +108,35 @@ def make_lesion_images(
     spread: Three = (5.0, 4.5, 4.5),
     random_state: Any = None,
 ) -> tuple[NDArray[np.uint8], Bools, NDArray[np.str_]]:
-    """Make pictures of skin lesions in four colors, and masks that show where the lesions are.
+    """Make images of skin lesions in four color classes, and masks of the lesions.
 
-    A picture shows a spot with an uneven outline and a soft border on skin with its texture and some shade. The mean
-    colors inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding,
-    and to 0.01 where colors are so bright that pixels are clipped.
+    An image shows a spot with an irregular contour and a soft border on textured skin with some shading. The mean
+    colors inside and outside the mask are those of `make_lesions` with the same parameters, up to rounding, and up to
+    0.01 for bright colors whose pixels are clipped.
 
     Parameters
     ----------
     counts : sequence of four int, default=(82, 46, 29, 54)
         Number of red, white, blue and brown lesions.
     size : int, default=64
-        Height and width of a picture in pixels, at least 16.
+        Height and width of an image in pixels, at least 16.
     scale, persistence, spread : float, float, tuple of three float
-        How colors are drawn, as in `make_lesions`.
+        Parameters of the color distribution, as in `make_lesions`.
     random_state : int, RandomState or None, default=None
-        Seed for reproducible pictures.
+        Seed for reproducible images.
 
     Returns
     -------
     images : ndarray of shape (n, size, size, 3), of uint8
         Red, green and blue, in random order.
     masks : ndarray of shape (n, size, size), of bool
-        Where the lesion is.
+        Masks that are true inside the lesions.
     y : ndarray of shape (n,), of str
         The class: "red", "white", "blue" or "brown".
 
     See Also
     --------
-    make_lesions : The mean colors alone.
+    make_lesions : The mean colors only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Samples on a curved sheet of known density, to measure how prototypes follow the density of the data."""
+"""Samples on a curved surface with known density, for measuring the magnification of prototypes."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ __all__ = ["make_magnification_control"]
 def make_magnification_control(
     dim: int = 1, n_samples: int | None = None, *, random_state: Any = None
 ) -> tuple[Floats, Floats]:
-    """Make samples on the graph of a product of sines, with their density on that sheet.
+    """Make samples on the graph of a product of sines, with their density on this surface.
 
-    A sample is (x_1, ..., x_d, sin(pi x_1) ... sin(pi x_d)) with every x_i uniform between 0 and 1. The sheet is steep
-    near its border and flat in the middle, so the samples are thin at the border and dense in the middle.
+    A sample is (x_1, ..., x_d, sin(pi x_1) ... sin(pi x_d)) with every x_i uniform between 0 and 1. The surface is
+    steep near its border and flat in the middle, so the samples are sparse at the border and dense in the middle.
 
     Parameters
     ----------
     dim : int, default=1
-        Dimension d of the sheet.
+        Dimension d of the surface.
     n_samples : int, default=None
         Number of samples, `2500 * 2 ** (dim - 1)` by default.
     random_state : int, RandomState or None, default=None
@@ -34,8 +34,8 @@ def make_magnification_control(
     X : ndarray of shape (n, dim + 1)
         The samples.
     density : ndarray of shape (n,)
-        Probability density at each sample, per unit of length, area or volume of the sheet:
-        ``1 / sqrt(1 + |grad f|^2)`` for the height f.
+        Probability density at each sample, per unit of length, area or volume of the surface: ``1 / sqrt(1 + |grad
+        f|^2)`` for the height f.
 
     References
     ----------

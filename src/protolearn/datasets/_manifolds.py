@@ -1,4 +1,4 @@
-"""Curved sheets, a curve and a solid in space, with the coordinates on them: what a view of data should find again."""
+"""Samples on manifolds, with the intrinsic coordinates that an embedding should recover."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ def make_swiss_roll(
     n_samples : int, default=2000
         Number of samples.
     hole : bool, default=False
-        Cut a hole into the sheet.
+        Whether the sheet has a hole.
     broken : bool, default=False
-        Break the sheet; the first half of the samples lies on the inner piece, the others on the outer one.
+        Whether the sheet is broken in two. The first half of the samples lies on the inner piece, the other half on the
+        outer piece.
     noise : float, default=0.05
         Standard deviation of the Gaussian noise along each axis.
     random_state : int, RandomState or None, default=None
@@ -82,7 +83,7 @@ def make_swiss_roll(
     ((2000, 3), True)
     """
     if hole and broken:
-        raise ValueError("hole=True and broken=True exclude each other; choose one of the two.")
+        raise ValueError("hole=True and broken=True cannot be combined; choose one of them.")
     rng = check_random_state(random_state)
     if broken:
         coordinates = _on_sheet(n_samples, 0.8, 30.0, rng)
@@ -117,7 +118,7 @@ def make_toroidal_helix(n_samples: int = 2000, *, noise: float = 0.05, random_st
     coordinates : ndarray of shape (n, 1)
         The angle t of each sample, up to 2 pi.
     y : ndarray of shape (n,)
-        The class, 0 or 1, in turn along the curve, on pieces of the length 2/3 in t.
+        The class, 0 or 1, alternating along the curve in segments of length 2/3 in t.
 
     References
     ----------
@@ -140,7 +141,7 @@ def make_toroidal_helix(n_samples: int = 2000, *, noise: float = 0.05, random_st
 
 @constrained(n_samples=integer(1), noise=number(0))
 def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
-    """Make a square sheet with two peaks and two hollows.
+    """Make a square sheet with two peaks and two valleys.
 
     A sample is (a, b, sin(pi a) tanh(3b)) plus noise, with a and b uniform between -1 and 1; its third feature is then
     multiplied by 10.
@@ -159,10 +160,10 @@ def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state:
     X : ndarray of shape (n, 3)
         The samples.
     coordinates : ndarray of shape (n, 2)
-        The place (a, b) of each sample on the square.
+        Position (a, b) of each sample on the square.
     y : ndarray of shape (n,)
-        The class, 0 or 1: 1 between the heights -15 - m and -5 - m, where m, about -11, is the lowest one, and 0 below
-        and above. It follows the heights as they are observed, noise included.
+        The class, 0 or 1: 1 between the heights -15 - m and -5 - m, where m, about -11, is the smallest height, and 0
+        below and above. The class depends on the observed heights, including noise.
 
     References
     ----------
@@ -184,15 +185,15 @@ def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state:
 
 @constrained(n_samples=integer(1), noise=number(0))
 def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
-    """Make a sheet that is folded along a line in the middle, by 45 degrees, with samples on a grid.
+    """Make a sheet that is folded along its center line by 45 degrees, with samples on a grid.
 
     Parameters
     ----------
     n_samples : int, default=2000
-        About the number of samples. The grid has ``m + 1`` by ``ceil(n_samples / m) + 1`` nodes, where ``m`` is the
-        root of `n_samples`, rounded down: 2115 for 2000.
+        Approximate number of samples. The grid has ``m + 1`` by ``ceil(n_samples / m) + 1`` nodes, where ``m`` is the
+        square root of `n_samples`, rounded down: 2115 nodes for 2000.
     noise : float, default=0.05
-        Standard deviation of the Gaussian noise along each axis; neighbors on the grid have the distance 1.
+        Standard deviation of the Gaussian noise along each axis; neighbors on the grid have distance 1.
     random_state : int, RandomState or None, default=None
         Seed for reproducible noise.
 
@@ -201,7 +202,7 @@ def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_sta
     X : ndarray of shape (n, 3)
         The samples.
     coordinates : ndarray of shape (n, 2)
-        The node of each sample: its place along the fold and across.
+        Grid node of each sample: its position along and across the fold.
     y : ndarray of shape (n,)
         The class, 0 or 1: a checkerboard with fields of side 10.
 
@@ -228,9 +229,9 @@ def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_sta
 
 @constrained(n_samples=integer(1), noise=number(0))
 def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random_state: Any = None) -> Manifold:
-    """Make a sphere that is open at the top, where samples are dense.
+    """Make a sphere that is open at the top, with dense samples near the opening.
 
-    The samples are a grid on a disc of the radius 5, projected on a sphere of radius 1 that stands on the plane at the
+    The samples are a grid on a disc of radius 5, projected onto a sphere of radius 1 that touches the plane at the
     origin: (ax, ay, 2(1 - a)) with a = 4 / (4 + x^2 + y^2).
 
     Parameters
@@ -248,14 +249,14 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
     X : ndarray of shape (n, 3)
         The samples, from the bottom to the top.
     coordinates : ndarray of shape (n, 2)
-        The place (x, y) of each sample on the disc.
+        Position (x, y) of each sample on the disc.
     y : ndarray of shape (n,)
         The class, 0 or 1: a checkerboard on the disc with fields of side 3 that meet at the origin.
 
     References
     ----------
     Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 5.3. The
-    classes are not given there; these here have about the same error of the nearest neighbor.
+    classes are not specified there; these have about the same nearest neighbor error.
 
     Saul, L. K., Roweis, S. T. (2003). Think globally, fit locally: unsupervised learning of low dimensional manifolds.
     Journal of Machine Learning Research 4, 119-155.
@@ -279,14 +280,14 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
 
 @constrained(n_samples=integer(1), noise=number(0))
 def make_gaussian_surface(n_samples: int = 2000, *, noise: float = 0.0, random_state: Any = None) -> Manifold:
-    """Make a bell: samples from a Gaussian in the plane, lifted by its density.
+    """Make a bell-shaped surface: samples from a Gaussian in the plane with its density as the third feature.
 
     Parameters
     ----------
     n_samples : int, default=2000
         Number of samples.
     noise : float, default=0.0
-        Standard deviation of the Gaussian noise along each axis. The bell is 0.16 high.
+        Standard deviation of the Gaussian noise along each axis. The height of the bell is 0.16.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -295,7 +296,7 @@ def make_gaussian_surface(n_samples: int = 2000, *, noise: float = 0.0, random_s
     X : ndarray of shape (n, 3)
         The samples.
     coordinates : ndarray of shape (n, 2)
-        The place of each sample in the plane.
+        Position of each sample in the plane.
     y : ndarray of shape (n,)
         The class, 0 or 1: a checkerboard in the plane with fields of side 1, one of them around the origin.
 
@@ -320,7 +321,7 @@ def make_gaussian_surface(n_samples: int = 2000, *, noise: float = 0.0, random_s
 
 @constrained(n_samples=integer(1), noise=number(0))
 def make_hd_manifold(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
-    """Make a manifold of five dimensions in ten, with samples on a grid.
+    """Make a five-dimensional manifold in ten dimensions, with samples on a grid.
 
     The features of a sample are functions of five coordinates between 0 and 1: cos t1, tanh 3 t2, t1 + t3, t4 sin t2,
     sin(t1 + t5), t5 cos t2, t5 + t4, t2, t3 t4, t1.
@@ -328,9 +329,10 @@ def make_hd_manifold(n_samples: int = 2000, *, noise: float = 0.05, random_state
     Parameters
     ----------
     n_samples : int, default=2000
-        About the number of samples: the fifth power of its fifth root, rounded, for 2000 that of 5, which is 3125.
+        Approximate number of samples. The grid has ``m**5`` nodes, where ``m`` is the fifth root of `n_samples`,
+        rounded: 3125 for 2000.
     noise : float, default=0.05
-        Standard deviation of the Gaussian noise along each axis; values on the grid have the distance 0.25.
+        Standard deviation of the Gaussian noise along each axis; values on the grid have distance 0.25.
     random_state : int, RandomState or None, default=None
         Seed for reproducible noise.
 

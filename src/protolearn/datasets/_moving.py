@@ -1,4 +1,4 @@
-"""Image sequences: a solid that turns, and textures that move."""
+"""Image sequences: a rotating object, and dynamic textures."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ BLUR = 0.06  # of the noise, in heights
 def make_rotating_views(
     n_frames: int = 200, shape: Size = (38, 50), *, max_angle: float = np.pi
 ) -> tuple[Frames, Floats]:
-    """Make images of a pot that turns on a table, seen from the side: a smooth curve of images.
+    """Make images of a rotating pot, a smooth curve in the space of images.
 
-    A stand-in for the photographs of a teapot that turns by 180 degrees. The pot has a spout, a handle, a knob on its
-    lid and a colored spot on one side, so that no two views are alike. It is seen from far away, without perspective;
-    a surface is the brighter, the more it faces the light (Lambert's law).
+    The images are a substitute for photographs of a teapot that rotates by 180 degrees. The pot has a spout, a handle,
+    a knob on its lid and a colored spot on one side, so no two views are alike. It is seen from the side without
+    perspective, and its brightness follows Lambert's law.
 
     Parameters
     ----------
     n_frames : int, default=200
         Number of images.
     shape : tuple (height, width), default=(38, 50)
-        Pixels of an image.
+        Size of an image in pixels.
     max_angle : float, default=pi
-        How far the pot turns from the first to the last image, counterclockwise as seen from above. At first, its spout
-        points to the right.
+        Rotation angle between the first and the last image, counterclockwise as seen from above. In the first image,
+        the spout points to the right.
 
     Returns
     -------
@@ -82,17 +82,17 @@ def make_dynamic_texture(
     kind: Literal["waves", "rotation", "advection"] = "waves",
     random_state: Any = None,
 ) -> Frames:
-    """Make a sequence of colored images of something that moves steadily.
+    """Make a sequence of color images with steady motion.
 
     Parameters
     ----------
     n_frames : int, default=200
         Number of images.
     shape : tuple (height, width), default=(36, 44)
-        Pixels of an image.
+        Size of an image in pixels.
     kind : {"waves", "rotation", "advection"}, default="waves"
-        What moves: waves on water, the sum of 12 sines that travel at different speeds, long ones faster; a random
-        pattern that turns about the middle of the picture, once in 100 images; or clouds in the wind, smooth noise that
+        Type of motion: waves on water, a sum of 12 sines that travel at different speeds, long waves faster; a random
+        pattern that rotates about the center of the image once in 100 images; or clouds in the wind, smooth noise that
         drifts to one side and changes slowly.
     random_state : int, RandomState or None, default=None
         Seed for a reproducible sequence.
@@ -184,7 +184,7 @@ def _as_bytes(values: Floats) -> Frames:
 
 def _check_shape(shape: Any) -> None:
     if np.shape(shape) != (2,):
-        raise ValueError(f"shape={shape!r} must be two numbers: the height and the width of an image in pixels.")
+        raise ValueError(f"shape={shape!r} must be two numbers, the height and the width of an image in pixels.")
     integer(2).check_each("shape", shape)
 
 

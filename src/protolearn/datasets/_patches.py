@@ -1,4 +1,4 @@
-"""Small square patches of pictures: to train on, to test on, and of pictures that were never seen."""
+"""Square patches of images, for training, for testing, and from unseen images."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Patches = tuple[Array, Array, NDArray[np.intp]]
 
 @dataclass(frozen=True)
 class TexturePatches:
-    """Patches (n, size, size, c) with their classes (n,) and the pictures (n,) they were cut from, in three parts.
+    """Patches (n, size, size, c), their classes (n,) and the indices (n,) of their images, in three parts.
 
     Attributes
     ----------
     X_train, y_train, sources_train : ndarray
-        Patches to train on.
+        Patches for training.
     X_test, y_test, sources_test : ndarray
-        Other patches of the same pictures, which may overlap with those to train on.
+        Other patches of the same images, which may overlap with those for training.
     X_unseen, y_unseen, sources_unseen : ndarray
-        Patches of the other pictures.
+        Patches of unseen images.
     unseen : ndarray of shape (m,)
-        Which pictures these are, in ascending order.
+        Indices of the unseen images, in ascending order.
 
     Examples
     --------
@@ -61,35 +61,35 @@ class TexturePatches:
 def cut_image_patches(
     images: Pictures, y: ArrayLike, n_patches: int, *, size: int = 15, wrap: bool = False, random_state: Any = None
 ) -> Patches:
-    """Cut patches from random places of pictures.
+    """Cut patches from random positions in images.
 
     Parameters
     ----------
     images : array of shape (n_images, h, w, c) or sequence of arrays (h, w, c)
-        The pictures, which may have different sizes, but not different numbers of channels.
+        The images, which may differ in size, but not in the number of channels.
     y : array-like of shape (n_images,)
-        The class of each picture.
+        The class of each image.
     n_patches : int
-        Number of patches from each picture. They may overlap.
+        Number of patches from each image. Patches may overlap.
     size : int, default=15
         Height and width of a patch in pixels.
     wrap : bool, default=False
-        Whether a patch may go on at the opposite border, for textures that can be laid side by side.
+        Whether patches may continue at the opposite border, for textures that are periodic.
     random_state : int, RandomState or None, default=None
-        Seed for reproducible places.
+        Seed for reproducible positions.
 
     Returns
     -------
     patches : ndarray of shape (n_images * n_patches, size, size, c)
-        The patches, picture by picture, of the type of the pictures.
+        The patches, image by image, with the data type of the images.
     labels : ndarray of shape (n_images * n_patches,)
-        The class of each patch, that of its picture.
+        The class of each patch.
     sources : ndarray of shape (n_images * n_patches,)
-        The index of this picture.
+        The index of the image of each patch.
 
     See Also
     --------
-    texture_protocol : Patches of some pictures for training and test, of others for evaluation.
+    texture_protocol : Patches of some images for training and testing, and of unseen images.
 
     Examples
     --------
@@ -119,40 +119,40 @@ def texture_protocol(
     wrap: bool = False,
     random_state: Any = None,
 ) -> TexturePatches:
-    """Cut patches to train on and to test on from some pictures, and to evaluate on from others.
+    """Cut patches for training and testing from some images, and for evaluation from unseen images.
 
-    Patches for the test are from the pictures that are trained on, and may overlap with training patches, so they are
-    recognized too well. The unseen pictures tell how well a class is recognized in a picture that is new.
+    Test patches come from the training images and may overlap with training patches, so the accuracy on them is
+    optimistic. The accuracy on unseen images measures generalization to new images.
 
     Parameters
     ----------
     images : array of shape (n_images, h, w, c) or sequence of arrays (h, w, c)
-        The pictures, which may have different sizes, but not different numbers of channels.
+        The images, which may differ in size, but not in the number of channels.
     y : array-like of shape (n_images,)
-        The class of each picture.
+        The class of each image.
     size : int, default=15
         Height and width of a patch in pixels.
     n_train, n_test : int, default=150, 50
-        Number of patches to train and to test on, from each picture that is not unseen.
+        Number of patches for training and for testing, from each image that is not unseen.
     n_unseen : int, default=50
-        Number of patches from each unseen picture.
+        Number of patches from each unseen image.
     unseen : float or array-like of int, default=1/3
-        Which pictures are kept apart: a share of those of each class, rounded, drawn at random, at least one and not
-        all; or their indices.
+        Unseen images: the fraction of the images of each class, rounded and drawn at random, at least one and not all;
+        or their indices.
     wrap : bool, default=False
-        Whether a patch may go on at the opposite border, for textures that can be laid side by side.
+        Whether patches may continue at the opposite border, for textures that are periodic.
     random_state : int, RandomState or None, default=None
-        Seed for reproducible pictures and places.
+        Seed for the choice of images and positions.
 
     Returns
     -------
     patches : TexturePatches
-        The three parts, each with its classes and pictures.
+        The three parts, each with classes and indices of images.
 
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 5.3: 20 pictures to train on and 15 unseen ones.
+    Groningen, section 5.3: 20 training images and 15 unseen images.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def _drawn(share: Any, labels: Array, rng: np.random.RandomState) -> NDArray[np.
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         if len(members) == 1:
-            raise ValueError(f"Class {label} has one picture only; it needs two, one of them to be unseen.")
+            raise ValueError(f"Class {label} has only one image; it needs at least two, one of them unseen.")
         n_apart = np.clip(round(share * len(members)), 1, len(members) - 1)
         chosen.append(rng.choice(members, n_apart, replace=False))
     return np.sort(np.concatenate(chosen))
@@ -202,12 +202,12 @@ def _given(indices: Any, labels: Array) -> NDArray[np.intp]:
     """Return valid indices of pictures that leave some of each class."""
     apart = np.unique(indices)
     if np.ndim(indices) != 1 or apart.size == 0 or apart.dtype.kind not in "iu":
-        raise ValueError(f"unseen={indices!r} must be a share of the pictures, or indices of at least one of them.")
+        raise ValueError(f"unseen={indices!r} must be a fraction of the images, or the indices of at least one image.")
     if apart[0] < 0 or apart[-1] >= len(labels):
-        raise ValueError(f"unseen has indices from {apart[0]} to {apart[-1]}, but there are {len(labels)} pictures.")
+        raise ValueError(f"unseen has indices from {apart[0]} to {apart[-1]}, but there are {len(labels)} images.")
     lost = np.setdiff1d(labels, np.delete(labels, apart))
     if lost.size:
-        raise ValueError(f"All pictures of class {lost[0]} are unseen; leave some of each class to train on.")
+        raise ValueError(f"All images of class {lost[0]} are unseen; leave some images of each class for training.")
     return apart
 
 
@@ -217,17 +217,17 @@ def _checked(images: Any, y: Any, size: int) -> tuple[list[Array], Array]:
     labels = column_or_1d(y)
     check_consistent_length(pictures, labels)
     if not pictures:
-        raise ValueError("images is empty; give at least one picture.")
+        raise ValueError("images is empty; pass at least one image.")
     for i, picture in enumerate(pictures):
         if picture.ndim != 3:
             raise ValueError(
-                f"images[{i}] has shape {picture.shape}, expected (h, w, c); give a gray picture an axis for its one "
-                "channel, image[..., np.newaxis]."
+                f"images[{i}] has shape {picture.shape}, expected (h, w, c); add an axis for the channel of a gray "
+                "image, image[..., np.newaxis]."
             )
         if picture.shape[2] != pictures[0].shape[2] or picture.dtype != pictures[0].dtype:
             raise ValueError(
                 f"images[{i}] has {picture.shape[2]} channels of {picture.dtype}, but images[0] has "
-                f"{pictures[0].shape[2]} of {pictures[0].dtype}; convert all pictures to the same kind."
+                f"{pictures[0].shape[2]} of {pictures[0].dtype}; convert all images to the same type."
             )
         if min(picture.shape[:2]) < size:
             raise ValueError(

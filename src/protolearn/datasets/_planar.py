@@ -30,21 +30,21 @@ def make_checkerboard(
     return_field: bool = False,
     random_state: Any = None,
 ) -> tuple[Array, ...]:
-    """Make small clusters on a grid, with two classes that alternate like the fields of a chess board.
+    """Make small clusters on a grid, with two classes that alternate as on a chessboard.
 
-    A test for methods that get stuck in local optima: a prototype for each field is ideal, and every field without one
-    costs its share of accuracy.
+    The data reveal methods that converge to poor local optima: one prototype for each field is optimal, and every field
+    without a prototype reduces the accuracy.
 
     Parameters
     ----------
     n_rows, n_cols : int, default=10
-        Fields of the board. The center of a field is (column, row).
+        Numbers of rows and columns. The center of a field is (column, row).
     points_per_field : tuple (low, high), default=(15, 20)
-        Least and largest number of samples in a field; every number between them is equally likely.
+        Smallest and largest number of samples in a field; numbers are drawn uniformly from this range.
     noise : float, default=0.12
         Standard deviation of the Gaussian spread around the center, in units of the spacing of the fields.
     return_field : bool, default=False
-        Also return the field of each sample.
+        Whether to return the field of each sample as well.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -55,12 +55,12 @@ def make_checkerboard(
     y : ndarray of shape (n,)
         The class, 0 or 1.
     field : ndarray of shape (n,)
-        The field `row * n_cols + column`, if `return_field` is true.
+        The field `row * n_cols + column`; only if `return_field` is true.
 
     References
     ----------
     Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. The
-    spread within a field is not given there.
+    variance within a field is not specified there.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[Flo
     """Make two overlapping classes of two Gaussian clusters each, after Ripley.
 
     Class 0 is centered at (-0.7, 0.3) and (0.3, 0.3), class 1 at (-0.3, 0.7) and (0.4, 0.7); the variance is 0.03 in
-    every direction. The best possible classifier of this mixture errs on 8.9% of the samples.
+    every direction. The Bayes error of this mixture is 8.9%.
 
     Parameters
     ----------
@@ -121,11 +121,11 @@ def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[Flo
 
 @constrained(n_samples=integer(1))
 def make_half_plane_classes(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
-    """Make two Gaussian classes, each cut off at the line between them.
+    """Make two Gaussian classes, each truncated at the line between them.
 
     Class 0 is a Gaussian of unit variance around (-1, 0) without its samples at x >= 0, class 1 its mirror image. The
-    classes are separable, but nothing in the density of the samples shows where they meet: only a method that is
-    told the labels can place its borders along the line x = 0.
+    classes are separable, but the density of the samples does not reveal their border: only a supervised method can
+    place a decision boundary along the line x = 0.
 
     Parameters
     ----------

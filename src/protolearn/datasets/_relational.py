@@ -1,4 +1,4 @@
-"""Data that come without vectors: dissimilarities, sequences, profiles, texts and words."""
+"""Data without vectors: dissimilarities, sequences, profiles, texts and words."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def make_pseudo_euclidean(
     squared: bool = True,
     random_state: Any = None,
 ) -> tuple[Floats, Labels]:
-    """Make dissimilarities of known signature: points of a space in which some directions count negatively.
+    """Make pseudo-Euclidean dissimilarities with a known signature.
 
     Classes are Gaussians of unit variance. Points ``(x, z)`` with p positive and q negative directions have the squared
     dissimilarities ``|x_i - x_j|^2 - scale |z_i - z_j|^2``.
@@ -73,12 +73,12 @@ def make_pseudo_euclidean(
     n_positive, n_negative : int, default=5, 3
         Numbers p and q of directions; the signature is (p, q, n - p - q) if there are more than p + q objects.
     n_classes : int, default=4
-        Number of classes, of equal size.
+        Number of classes, all of equal size.
     scale : float, default=0.1
         Weight of the negative directions. With 0 the dissimilarities are Euclidean.
     squared : bool, default=True
-        Return the squared dissimilarities, some of which may be negative. Otherwise return dissimilarities; `scale` is
-        lowered where it would make a square negative.
+        Whether to return squared dissimilarities, some of which may be negative. Otherwise, dissimilarities are
+        returned, and `scale` is lowered if a square would be negative.
     random_state : int, RandomState or None, default=None
         Seed for reproducible objects. The classes are always the same.
 
@@ -128,9 +128,9 @@ def make_string_classes(
     kind: Literal["levels", "angles", "letters"] = "levels",
     random_state: Any = None,
 ) -> tuple[list[Any], Labels]:
-    """Make sequences of unequal length: the classes descend from one ancestor, and the sequences from their class.
+    """Make sequences of different lengths in classes that descend from a common ancestor.
 
-    They stand in for profiles of chromosomes (``kind="levels"``, with the ``edit`` distance), outlines of shapes
+    The sequences imitate profiles of chromosomes (``kind="levels"``, with the ``edit`` distance), contours of shapes
     (``"angles"``, with ``cyclic_edit``) and words or genes (``"letters"``).
 
     Parameters
@@ -142,13 +142,13 @@ def make_string_classes(
     length : int, default=60
         Length of the common ancestor.
     divergence : float, default=0.2
-        Part of the places, in [0, 1], that change on the way from the ancestor to a class. A third of them is lost, a
-        third takes another value, and a third is followed by a new value.
+        Fraction of positions, in [0, 1], that change between the ancestor and a class. One third of them is deleted,
+        one third is substituted, and at one third a new value is inserted.
     mutation : float, default=0.3
-        Part of the places, in [0, 1], that change in the same way from a class to a sequence. The larger it is against
-        `divergence`, the harder it is to tell the classes apart.
+        Fraction of positions, in [0, 1], that change in the same way between a class and a sequence. The larger it is
+        relative to `divergence`, the harder the classes are to separate.
     kind : {"levels", "angles", "letters"}, default="levels"
-        What sequences are made of: whole numbers; angles from 0 to 359, started at a random place of the outline; or
+        Elements of the sequences: integers; angles from 0 to 359 with a random starting point on the contour; or
         letters.
     random_state : int, RandomState or None, default=None
         Seed for reproducible sequences. The classes are always the same.
@@ -182,11 +182,11 @@ def make_string_classes(
 
 
 def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make dissimilarities of areas that are connected well within groups and poorly between them.
+    """Make dissimilarities of areas that are strongly connected within groups and weakly connected between groups.
 
-    A stand-in for the connections of areas in the cortex of a cat. Connections have strengths from 0 (none) to 3. The
-    dissimilarity is 4 minus the mean strength of both directions. So there are few different values, and they are not
-    metric: for almost every tenth pair there is a shorter way by a third area.
+    The data are a substitute for the connectivity of cortical areas of the cat. Connections have strengths from 0
+    (none) to 3. The dissimilarity is 4 minus the mean strength of both directions. There are only a few distinct
+    values, and they are not a metric: almost every tenth pair violates the triangle inequality.
 
     Parameters
     ----------
@@ -204,8 +204,9 @@ def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: 
 
     References
     ----------
-    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 4.6. Sizes
-    are of the data used there; how often each strength occurs was chosen so that mean dissimilarities are similar.
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 4.6. The
+    group sizes are those of the data used there; the frequencies of the strengths are chosen to give similar mean
+    dissimilarities.
 
     Examples
     --------
@@ -229,21 +230,21 @@ def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: 
 def make_topic_texts(
     n_texts: int = 400, n_topics: int = 4, *, n_words: int = 60, share: float = 0.3, random_state: Any = None
 ) -> tuple[list[str], Labels]:
-    """Make texts of invented words, some of which are about a topic.
+    """Make texts of artificial words, some of which belong to a topic.
 
-    Each topic has a hundred words of its own, of three syllables, and all topics share another hundred of two. Few
-    words are frequent and many are rare, as in real texts: the r-th word of a hundred occurs in proportion to 1/r.
+    Each topic has a hundred words of three syllables, and all topics share another hundred words of two syllables. Word
+    frequencies follow Zipf's law as in real texts: the frequency of the r-th word is proportional to 1/r.
 
     Parameters
     ----------
     n_texts : int, default=400
         Number of texts.
     n_topics : int, default=4
-        Number of topics, of equal size.
+        Number of topics, all of equal size.
     n_words : int, default=60
-        Mean number of words in a text; there are half of it to one and a half times of it.
+        Mean number of words in a text; the number varies from 0.5 to 1.5 times the mean.
     share : float, default=0.3
-        Part of the words, in [0, 1], that belong to the topic.
+        Fraction of the words, in [0, 1], that belong to the topic.
     random_state : int, RandomState or None, default=None
         Seed for reproducible texts. The words are always the same.
 
@@ -275,14 +276,14 @@ def make_topic_texts(
 def load_words() -> Bunch:
     """Load words for the same twenty meanings in eighteen European languages.
 
-    The numbers from one to ten, and mother, father, night, sun, water, fish, name, new, star and heart, in plain Latin
-    letters: accents are left out, and Russian is transcribed.
+    The numbers from one to ten, and mother, father, night, sun, water, fish, name, new, star and heart, in unaccented
+    Latin letters; Russian is transliterated.
 
     Returns
     -------
     Bunch
-        With ``words`` (18, 20), an array of strings, a row for each language and a column for each meaning;
-        ``languages`` (18,); ``families`` (18,), the branch of Indo-European or else the family of each language; and
+        Fields ``words`` (18, 20), an array of strings with a row for each language and a column for each meaning;
+        ``languages`` (18,); ``families`` (18,), the branch of Indo-European, or another family, of each language; and
         ``meanings`` (20,) in English.
 
     Examples

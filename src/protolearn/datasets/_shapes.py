@@ -1,4 +1,4 @@
-"""Samples along curves and in long clusters, for maps whose prototypes have a shape: spirals, rings, ellipses."""
+"""Samples along curves and in elongated clusters: spirals, rings and ellipses."""
 
 from typing import Any
 
@@ -33,8 +33,8 @@ SPIRAL_ANGLE = 6 * np.pi  # at the outer end of a planar spiral
 def make_vortex(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Floats, Floats]:
     """Make a broad spiral of three turns in the plane.
 
-    At the angle a, uniform between 0 and 6 pi, samples lie between the radii 40 a / 2 pi and 20 more: an arm 20 wide,
-    with gaps 20 wide between its turns. It is dense in the middle and thins out towards the end.
+    At the angle a, uniform between 0 and 6 pi, samples lie between the radii 40 a / 2 pi and 40 a / 2 pi + 20: an arm
+    of width 20 with gaps of width 20 between its turns. The density decreases from the center to the end of the arm.
 
     Parameters
     ----------
@@ -72,10 +72,11 @@ def make_vortex(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Flo
 def make_ring_line_square(
     n_samples: tuple[int, int, int] = (500, 50, 200), *, random_state: Any = None
 ) -> tuple[Floats, Labels]:
-    """Make a ring and the outline of a square, joined by a line: parts of different dimension and density.
+    """Make a ring and the boundary of a square, connected by a line: parts of different dimension and density.
 
-    The ring lies between the radii 50 and 100 around the origin, denser inside than outside. The line leads from there
-    to x = 250, and the square around (350, 0) has sides of length 200. Line and sides are 20 wide.
+    The ring lies between the radii 50 and 100 around the origin, with a higher density inside than outside. The line
+    extends from the ring to x = 250, and the square around (350, 0) has sides of length 200. The line and the sides
+    have width 20.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def make_ring_line_square(
     """
     if np.shape(n_samples) != (3,):
         raise ValueError(
-            f"n_samples={n_samples!r} must be three numbers: of samples in the ring, the line and the square."
+            f"n_samples={n_samples!r} must be three numbers of samples: for the ring, the line and the square."
         )
     integer(1).check_each("n_samples", n_samples)
     rng = check_random_state(random_state)
@@ -131,8 +132,7 @@ def make_spiral_uniform(
     n_samples : int, default=1000
         Number of samples.
     max_angle : float, default=2 pi
-        How far the spiral turns from one end to the other. The paper says 2 pi, one turn, but the likelihoods it
-        reports fit 4 pi.
+        Total angle of the spiral. The paper says 2 pi, one turn, but its reported likelihoods agree with 4 pi.
     noise : float, default=10
         Largest distance of a sample from the curve along each axis.
     random_state : int, RandomState or None, default=None
@@ -141,7 +141,7 @@ def make_spiral_uniform(
     Returns
     -------
     X : ndarray of shape (n, 3)
-        The samples, one after the other along the spiral at equal distances.
+        The samples, in order along the spiral at equal distances.
     angle : ndarray of shape (n,)
         Position along the spiral, from 0 to almost `max_angle`.
 
@@ -178,8 +178,8 @@ def make_spiral_gaussian(
     noise : float, default=0.1
         Standard deviation of the noise along each axis.
     noisy_angle : bool, default=False
-        Whether the second and third coordinate turn with the first one as it is observed, noise included, or with its
-        true value. The paper says the former, but the likelihoods it reports fit the latter.
+        Whether the second and third coordinates depend on the observed first coordinate, including noise, instead of
+        its true value. The paper says the former, but its reported likelihoods agree with the latter.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -214,10 +214,10 @@ def make_spiral_gaussian(
 
 @constrained(n_samples=integer(1))
 def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make four long Gaussian clusters in the plane, arranged like the sides of a square.
+    """Make four elongated Gaussian clusters in the plane, arranged like the sides of a square.
 
-    The clusters have their centers at (-4, 0), (4, 0), (0, -4) and (0, 4). Those to the left and right are upright, the
-    others lie flat, with standard deviations 1.6 along and 0.4 across.
+    The clusters have their centers at (-4, 0), (4, 0), (0, -4) and (0, 4). The left and right clusters are vertical,
+    the others horizontal, with standard deviations of 1.6 along and 0.4 across the cluster.
 
     Parameters
     ----------
@@ -255,15 +255,15 @@ def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -
 def make_spirals(
     n_samples: int = 2000, n_arms: int = 2, *, noise: float = 0.01, random_state: Any = None
 ) -> tuple[Floats, Labels]:
-    """Make thin spirals of three turns in the plane that are wound into each other, each a class.
+    """Make interleaved thin spirals of three turns in the plane, one for each class.
 
-    An arm begins at the origin, and its radius grows with the angle up to 1. The other arms are turned copies of it.
-    Samples are spread so that they have the same density on the disc as a whole, in the middle and outside.
+    An arm begins at the origin, and its radius grows with the angle up to 1. The other arms are rotated copies. Samples
+    are distributed such that their density on the disc does not depend on the radius.
 
     Parameters
     ----------
     n_samples : int, default=2000
-        Number of samples, shared evenly by the arms.
+        Number of samples, divided evenly among the arms.
     n_arms : int, default=2
         Number of spirals.
     noise : float, default=0.01
@@ -308,21 +308,21 @@ def make_elongated_checkerboard(
     return_field: bool = False,
     random_state: Any = None,
 ) -> tuple[Array, ...]:
-    """Make long clusters on a grid that lie flat and stand upright in turn, like the fields of a chess board.
+    """Make elongated clusters on a grid, alternately horizontal and vertical as on a chessboard.
 
     Parameters
     ----------
     n_rows, n_cols : int, default=4
-        Fields of the board. The center of a field is (column, row).
+        Numbers of rows and columns. The center of a field is (column, row).
     points_per_field : tuple (low, high), default=(200, 200)
-        Least and largest number of samples in a field; every number between them is equally likely.
+        Smallest and largest number of samples in a field; numbers are drawn uniformly from this range.
     noise : float, default=0.12
         Geometric mean of the standard deviations of a cluster along its two axes, in units of the spacing of the
         fields.
     ratio : float, default=16
-        Variance along a cluster over that across. With 1, this is `make_checkerboard`.
+        Ratio of the variances along and across a cluster. With 1, the data are those of `make_checkerboard`.
     return_field : bool, default=False
-        Also return the field of each sample.
+        Whether to return the field of each sample as well.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -331,9 +331,9 @@ def make_elongated_checkerboard(
     X : ndarray of shape (n, 2)
         The samples in random order.
     y : ndarray of shape (n,)
-        The class: 0 for clusters that lie flat, 1 for those that are upright.
+        The class: 0 for horizontal clusters, 1 for vertical clusters.
     field : ndarray of shape (n,)
-        The field `row * n_cols + column`, if `return_field` is true.
+        The field `row * n_cols + column`; only if `return_field` is true.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Stand-ins for real data that cannot be shipped: a satellite image and a charity's mailing list.
+"""Substitutes for real data that cannot be distributed: a satellite image and a charity's mailing list.
 
-They share size and gross statistics with the originals, so that a method can be tried at their scale. Results on them
-say nothing about the real data.
+They have the size and basic statistics of the originals, for tests at the same scale. Results on them do not apply to
+the real data.
 """
 
 from typing import Any
@@ -36,11 +36,11 @@ KDD_COLUMNS = {"gaussian": 30, "skewed": 16, "binary": 10}
 
 @constrained(n_samples=integer(1))
 def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
-    """Make a stand-in for the LANDSAT TM image of Colorado: 6 bands, 14 classes of land cover.
+    """Make a substitute for the LANDSAT TM image of Colorado: 6 bands, 14 classes of land cover.
 
-    One Gaussian for each class. The shares of the classes and the correlations of the bands, within the classes and
-    over all samples alike, are those published for the image; means and all else are invented. Two rare classes,
-    water (9) and alpine vegetation (14), lie far out at the dark and at the bright end.
+    Each class is a Gaussian. The frequencies of the classes and the correlations of the bands, both within the classes
+    and over all samples, are those published for the image; the means and everything else are synthetic. Two rare
+    classes, water (9) and alpine vegetation (14), lie far from the others at the dark and at the bright end.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) 
 
 @constrained(n_samples=integer(1))
 def make_kdd_surrogate(n_samples: int = 95412, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
-    """Make a stand-in for the KDD Cup 98 mailing list: 56 columns of mixed type, 10 clusters.
+    """Make a substitute for the KDD Cup 98 mailing list: 56 columns of mixed type, 10 clusters.
 
-    Nothing but the size and the mixture of column types is taken from the original: 30 columns are Gaussian, 16 skewed
+    Only the size and the mixture of column types are those of the original: 30 columns are Gaussian, 16 skewed
     (log-normal, as amounts of money are) and 10 binary. The values of each column are independent within a cluster.
-    Scale the columns before clustering, with scikit-learn's `StandardScaler` for instance.
+    Scale the columns before clustering, for example with scikit-learn's `StandardScaler`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def make_kdd_surrogate(n_samples: int = 95412, *, random_state: Any = None) -> t
     X : ndarray of shape (n, 56)
         The samples in random order: Gaussian, then skewed, then binary columns.
     y : ndarray of shape (n,)
-        The cluster, from 0 to 9, the largest first.
+        The cluster, from 0 to 9, in order of decreasing size.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Data for two-dimensional views: clusters, images, spectra, histograms and sequences whose true structure is known."""
+"""Data for embeddings: clusters, images, spectra, histograms and sequences with known structure."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ BETWEEN, WITHIN = 0.35, (0.02, 0.12)  # substitutions per letter on a branch
 
 @constrained(n_per_class=integer(1))
 def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make three flat Gaussian classes in space, one above the other, which principal components lay on one another.
+    """Make three flat, stacked Gaussian classes in space, which overlap in the plane of the principal components.
 
-    The second feature alone tells the classes apart: it is -4.5, 0 or 4.5, up to a deviation of 0.3. The first and the
-    third are the same for all classes and vary more (4 and 6), so that the plane of largest variance hides the classes.
+    Only the second feature separates the classes: its mean is -4.5, 0 or 4.5, with a standard deviation of 0.3. The
+    first and the third feature have the same distribution in all classes and larger standard deviations (4 and 6), so
+    the classes overlap in the plane of largest variance.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) ->
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 6.4, describes such data without numbers; these here are chosen.
+    Groningen, section 6.4, describes the data without numbers; the numbers here are chosen.
 
     Examples
     --------
@@ -86,23 +87,23 @@ def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) ->
 def make_three_tip_star(
     n_per_cluster: int = 500, *, n_noise: int = 8, noise: float = 3.6, width: float = 0.7, random_state: Any = None
 ) -> tuple[Floats, Labels]:
-    """Make two overlapping classes of three clusters each, a star with three tips, hidden among noisy features.
+    """Make two overlapping classes of three clusters each that form a star with three tips, hidden by noisy features.
 
-    In the plane of the first two features, each tip of the star consists of two long clusters side by side, one of
-    each class. All other features are noise of a larger variance. The nearest neighbor has the wrong class for about
-    10% of the samples in the plane of the star, and for about 39% in all features.
+    In the plane of the first two features, each tip of the star consists of two elongated clusters side by side, one of
+    each class. All other features are noise of larger variance. The nearest neighbor error is about 10% in the plane of
+    the star and about 39% in all features.
 
     Parameters
     ----------
     n_per_cluster : int, default=500
         Number of samples in each of the six clusters.
     n_noise : int, default=8
-        Number of features that are noise.
+        Number of noise features.
     noise : float, default=3.6
-        Their standard deviation.
+        Standard deviation of the noise features.
     width : float, default=0.7
-        Standard deviation of a cluster across its tip, where the clusters of the two classes lie 2.2 apart. With 0.55
-        the nearest neighbor errs for about 5% in the plane of the star.
+        Standard deviation of a cluster across its tip, where the clusters of the two classes have distance 2.2. With
+        0.55, the nearest neighbor error in the plane of the star is about 5%.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -116,7 +117,7 @@ def make_three_tip_star(
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 7.3.1. The numbers are chosen so that errors are like those reported there.
+    Groningen, section 7.3.1. The numbers are chosen to give errors similar to those reported there.
 
     Examples
     --------
@@ -140,16 +141,16 @@ def make_three_tip_star(
 def make_spectra(
     n_samples: int = 3048, n_genera: int = 40, n_species: int = 5, *, random_state: Any = None
 ) -> tuple[Floats, Labels]:
-    """Make spectra of peaks for many species, some of which are related.
+    """Make peak spectra of many species, some of which are related.
 
-    A stand-in for mass spectra of bacteria. The species of a genus share some of its 60 peaks, each keeping 36 of them,
-    and have 30 of their own. In a sample of a species, peaks are missing with probability 0.15, and the others have
+    The spectra are a substitute for mass spectra of bacteria. Each species has 36 of the 60 peaks of its genus and 30
+    peaks of its own. In a sample of a species, each peak is missing with probability 0.15, and the others have
     log-normal heights.
 
     Parameters
     ----------
     n_samples : int, default=3048
-        Number of spectra, about as many of each species.
+        Number of spectra, about equally many of each species.
     n_genera : int, default=40
         Number of genera.
     n_species : int, default=5
@@ -167,7 +168,7 @@ def make_spectra(
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 9.7.2, shows such data; these here are invented.
+    Groningen, section 9.7.2, shows data of this type; the data here are synthetic.
 
     Examples
     --------
@@ -195,35 +196,35 @@ def make_noisy_histograms(
     return_images: bool = False,
     random_state: Any = None,
 ) -> tuple[Array, ...]:
-    """Make the histograms of a gray image that is changed more and more.
+    """Make histograms of a gray image with increasing distortion.
 
-    With these, one can see whether a divergence of histograms grows with the difference of the levels: at best, the
-    matrix of all divergences is a band.
+    The histograms show whether a divergence increases with the difference of the levels; ideally, the matrix of all
+    divergences is a band.
 
     Parameters
     ----------
     image : {"moon", "dolphins"} or array-like of shape (h, w), default="moon"
-        An image with values from 0 to 1, or a generated one: a bright disc with spots in a dark sky, or dark bodies in
-        front of waves.
+        An image with values from 0 to 1, or the name of a synthetic image: a bright disc with spots in a dark sky, or
+        dark bodies in front of waves.
     levels : array-like of shape (m,), optional
-        How strongly to change the image. By default 1, 2, ..., 9 for contrast, and 50/255, 100/255, ..., 450/255 for
-        uniform noise.
+        Levels of distortion. By default 1, 2, ..., 9 for contrast, and 50/255, 100/255, ..., 450/255 for uniform noise.
     noise : {"contrast", "uniform"}, default="contrast"
-        What a level ``l`` does to an image ``I``: ``I (l (I - min I) + 1)``, or ``I + U`` with a number ``U`` drawn
+        Distortion of an image ``I`` at level ``l``: ``I (l (I - min I) + 1)``, or ``I + U`` with a random number ``U``
         between 0 and ``l`` for each pixel.
     binning : {"range", "clip"}, default="range"
-        What becomes of values above 1: bins cover all values of all levels, or values above 1 count as 1.
+        Treatment of values above 1: ``"range"`` extends the bins to all values of all levels, ``"clip"`` clips values
+        at 1.
     n_bins : int, default=256
         Number of bins of a histogram.
     return_images : bool, default=False
-        Return the images too.
+        Whether to return the images as well.
     random_state : int, RandomState or None, default=None
         Seed for a reproducible image and noise.
 
     Returns
     -------
     histograms : ndarray of shape (m + 1, n_bins)
-        Numbers of pixels, of the image itself and of all levels.
+        Histograms (numbers of pixels) of the original image and of all levels.
     levels : ndarray of shape (m + 1,)
         The levels, the first of which is 0.
     images : ndarray of shape (m + 1, h, w)
@@ -259,13 +260,14 @@ def make_noisy_histograms(
 def make_evolved_sequences(
     sizes: Sequence[int] = (72, 72, 39, 30, 13), *, length: int = 300, random_state: Any = None
 ) -> tuple[list[str], Labels]:
-    """Make sequences of amino acids that have evolved from a common ancestor, and families of them.
+    """Make families of amino acid sequences that have evolved from a common ancestor.
 
-    A stand-in for globins. The ancestor of each family descends from that of a random earlier family, on a branch of
-    0.35 substitutions per letter, and each sequence from a random earlier one of its family, on a branch of 0.02 to
-    0.12. Letters are substituted only, so that all sequences have the same length. The evolutionary distance of two
-    sequences, the length of the way between them in this tree, is about ``-19/20 log(1 - 20/19 p)``, where ``p`` is the
-    share of places at which they differ.
+    The sequences are a substitute for globins. The ancestor of each family descends from the ancestor of a random
+    earlier family, on a branch of 0.35 substitutions per letter, and each sequence descends from a random earlier
+    sequence of its family, on a branch of 0.02 to 0.12 substitutions per letter. There are no insertions or deletions,
+    so all sequences have the same length. The evolutionary distance of two sequences, the length of the path between
+    them in this tree, is about ``-19/20 log(1 - 20/19 p)``, where ``p`` is the fraction of positions at which they
+    differ.
 
     Parameters
     ----------
@@ -285,7 +287,7 @@ def make_evolved_sequences(
 
     See Also
     --------
-    make_string_classes : Sequences of unequal length, from which places are lost and to which others are added.
+    make_string_classes : Sequences of different lengths, with insertions and deletions.
 
     References
     ----------
@@ -332,8 +334,8 @@ def _picture(image: Any, rng: np.random.RandomState) -> Floats:
     pixels = check_array(image, dtype=np.float64, input_name="image")
     if pixels.min() < 0 or pixels.max() > 1:
         raise ValueError(
-            f"image has values from {pixels.min():g} to {pixels.max():g}; scale it to values from 0 to 1, for instance "
-            "by a division by 255."
+            f"image has values from {pixels.min():g} to {pixels.max():g}; scale it to values from 0 to 1, for example "
+            "divide by 255."
         )
     return pixels
 
@@ -376,7 +378,7 @@ def _check_levels(levels: ArrayLike | None, noise: str) -> Floats:
         return np.arange(1.0, 10.0) if noise == "contrast" else np.arange(50.0, 451.0, 50.0) / 255.0
     given = np.atleast_1d(np.asarray(levels, dtype=np.float64))
     if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all():
-        raise ValueError(f"levels={levels!r} must be numbers of at least 0 in one row.")
+        raise ValueError(f"levels={levels!r} must be a one-dimensional array of nonnegative numbers.")
     return given
 
 

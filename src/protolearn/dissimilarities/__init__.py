@@ -1,4 +1,4 @@
-"""How different are two objects? Functions for strings, texts, sets, sequences and vectors, and their geometry."""
+"""Dissimilarities of strings, texts, sets, sequences and vectors, and the geometry of dissimilarity matrices."""
 
 from protolearn.dissimilarities._alignment import alignment
 from protolearn.dissimilarities._compression import ncd

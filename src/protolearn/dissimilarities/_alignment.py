@@ -1,4 +1,4 @@
-"""Dissimilarities of proteins and other biological sequences, from the scores of their alignments."""
+"""Dissimilarities of proteins and other biological sequences, computed from alignment scores."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ def alignment(
     normalize: bool = True,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Dissimilarities of biological sequences from the scores of their best alignments.
+    """Return dissimilarities of biological sequences, computed from the scores of their optimal alignments.
 
-    With the score ``s_ij`` of two sequences, and ``s_ii`` of a sequence with itself,
-    ``1 - s_ij / sqrt(s_ii s_jj)``, or ``s_ii + s_jj - 2 s_ij`` if not normalized. The latter is meant as a square; maps
-    take it as such with ``squared=True``.
+    The dissimilarity is ``1 - s_ij / sqrt(s_ii s_jj)``, where ``s_ij`` is the score of two sequences and ``s_ii`` the
+    score of a sequence with itself, or ``s_ii + s_jj - 2 s_ij`` if not normalized. The latter is a squared
+    dissimilarity; use ``squared=True`` in relational maps.
 
     Parameters
     ----------
     X : list of str
-        Sequences in the letters of the matrix.
+        Sequences over the alphabet of the matrix.
     Y : list of str, optional
-        Sequences to compare with; by default those of ``X`` with each other.
+        Sequences to compare with. By default, all pairs in ``X`` are compared.
     matrix : str or Biopython matrix, default="BLOSUM62"
-        Scores of substitutions: the name of a matrix of Biopython, such as ``"PAM250"``, ``"BLOSUM45"`` or, for DNA,
-        ``"NUC.4.4"``; or an array with letters of ``Bio.Align.substitution_matrices``.
+        Substitution matrix: the name of a matrix in Biopython, such as ``"PAM250"``, ``"BLOSUM45"`` or, for DNA,
+        ``"NUC.4.4"``; or an array of ``Bio.Align.substitution_matrices``.
     gap_open : float, default=11.0
-        Penalty of the first letter of a gap.
+        Penalty for the first letter of a gap.
     gap_extend : float, default=1.0
-        Penalty of each further letter of a gap.
+        Penalty for each further letter of a gap.
     mode : {"global", "local"}, default="global"
-        Align whole sequences (Needleman-Wunsch), or find the parts that fit best (Smith-Waterman).
+        Alignment of whole sequences (Needleman-Wunsch), or of the best matching parts (Smith-Waterman).
     normalize : bool, default=True
-        Measure scores relative to those of the sequences with themselves.
+        Whether to normalize scores by the scores of the sequences with themselves.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
     ndarray of shape (len(X), len(Y))
-        Dissimilarities; what is below zero, which strange matrices can bring about, is set to zero.
+        Dissimilarities. Negative values, which unusual matrices can produce, are set to zero.
 
     Notes
     -----
-    Matrices come from Biopython: ``pip install 'protolearn[strings]'``.
+    Named matrices need Biopython: ``pip install 'protolearn[strings]'``.
 
     References
     ----------
@@ -111,11 +111,11 @@ class Alignment(Measure):
         self.letters = "".join(matrix.alphabet)
         values = np.asarray(matrix, dtype=np.float64)
         if not np.array_equal(values, values.T):
-            raise ValueError("matrix must be symmetric; take the mean of it and its transpose.")
+            raise ValueError("matrix must be symmetric; use the mean of the matrix and its transpose.")
         self.scores = np.column_stack([values, np.full(len(values), -1e9)])
 
     def encode(self, objects: Any, name: str = "X") -> Scored:
-        """Return sequences as places in the alphabet, and align each with itself."""
+        """Return sequences as indices into the alphabet, and align each with itself."""
         texts = [_text(one, f"{name}[{i}]") for i, one in enumerate(listed(objects, name))]
         points = code_points(texts)
         codes = self._places()[np.minimum(points.values.astype(np.int64), 256)]
@@ -130,8 +130,8 @@ class Alignment(Measure):
         own = self._own_scores(sequences)
         if self.normalize and (own <= 0).any():
             raise ValueError(
-                f"{name}[{(own <= 0).argmax()}] has the score {own[own <= 0][0]:g} with itself, which nothing can be "
-                "relative to; drop it, or set normalize=False."
+                f"{name}[{(own <= 0).argmax()}] has the score {own[own <= 0][0]:g} with itself, but normalization "
+                "needs a positive score; remove the sequence, or set normalize=False."
             )
         return Scored(sequences, own)
 

@@ -1,4 +1,4 @@
-"""The frame of all dissimilarities: objects are encoded once, then measured block by block, in threads."""
+"""Computation of all dissimilarities: objects are encoded once, then compared block by block, in threads."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Tile = tuple[slice, slice]
 class Measure(ABC):
     """A dissimilarity of two objects, with its parameters.
 
-    ``encode`` turns a collection of objects into what ``block`` works on: something with a length that gives a part
-    of itself for a slice or an array of indices. Collections that are compared are encoded by the same measure.
+    ``encode`` converts a collection of objects to the input of ``block``: an object with a length that can be indexed
+    by a slice or an array of indices. Collections that are compared are encoded by the same measure.
 
     Attributes
     ----------
     name : str
-        What users call it.
+        Name of the metric.
     tile : int
-        Objects along a side of a block at most.
+        Maximum number of objects along a side of a block.
     grain : int
-        Objects along a side of a block on the diagonal, of which half is computed in vain, at most.
+        Maximum number of objects along a side of a block on the diagonal, half of which is redundant.
     in_threads : bool
-        Whether several blocks can be computed at the same time; otherwise a block may use all threads itself.
+        Whether several blocks can be computed in parallel; otherwise, the computation of one block may use all threads.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Measure(ABC):
         """Return the dissimilarities (len(a), len(b)) of two encoded collections."""
 
     def check(self, encoded: Any) -> int:
-        """Require dissimilarities within a collection that do not depend on the order; return how many were tried."""
+        """Require symmetric dissimilarities within a collection; return the number of pairs checked."""
         return 0
 
 
 def all_pairs(measure: Measure, X: Any, Y: Any = None, *, n_jobs: int | None = None, verbose: int = 0) -> Floats:
-    """Return the dissimilarities (len(X), len(Y)) of objects, of X with itself without a Y."""
+    """Return the dissimilarities (len(X), len(Y)) of objects; without Y, of all pairs in X."""
     a = measure.encode(X)
     if Y is None:
         measure.check(a)
@@ -114,14 +114,14 @@ class _Pairs(Progress):
 def listed(objects: Any, name: str) -> list[Any]:
     """Return a collection as a list."""
     if isinstance(objects, str | bytes):
-        raise ValueError(f"{name} is a single {type(objects).__name__}; give a list of objects.")
+        raise ValueError(f"{name} is a single {type(objects).__name__}; pass a list of objects.")
     return list(np.asarray(objects) if getattr(objects, "ndim", 1) == 2 else objects)  # a data frame lists its columns
 
 
 def rows_of(objects: Any, name: str, *, at_least: float = -np.inf) -> Floats:
     """Return vectors as the rows (n, d) of an array of finite numbers."""
     if hasattr(objects, "toarray"):
-        raise ValueError(f"{name} is a sparse table; give a dense one, {name}.toarray(), if it fits into memory.")
+        raise ValueError(f"{name} is sparse; pass a dense array, {name}.toarray(), if it fits into memory.")
     try:
         rows = np.asarray(objects, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -130,7 +130,7 @@ def rows_of(objects: Any, name: str, *, at_least: float = -np.inf) -> Floats:
         raise ValueError(f"{name} must be a table of numbers with a row for each object, got shape {rows.shape}.")
     wrong = ~np.isfinite(rows).all(axis=1)
     if wrong.any():
-        raise ValueError(f"{name} contains NaN or infinity (first in row {wrong.argmax()}); fill or drop such values.")
+        raise ValueError(f"{name} contains NaN or infinity (first in row {wrong.argmax()}); impute or remove them.")
     low = rows.min(axis=1, initial=np.inf) < at_least
     if low.any():
         raise ValueError(f"{name} contains values below {at_least:g} (first in row {low.argmax()}).")

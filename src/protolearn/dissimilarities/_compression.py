@@ -1,4 +1,4 @@
-"""The normalized compression distance of texts: how much one helps to compress the other."""
+"""Normalized compression distance of texts: how much one text helps to compress another."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ Size = Callable[[bytes], int]
 def ncd(X: Any, Y: Any = None, *, compressor: str | Size = "bz2", n_jobs: int | None = None) -> Floats:
     """Return normalized compression distances of texts.
 
-    ``(C(xy) - min(C(x), C(y))) / max(C(x), C(y))`` where ``C`` is the length after compression. Texts that share words
-    and phrases are shorter together; nothing needs to be known about their language, or even that they are texts.
+    The distance is ``(C(xy) - min(C(x), C(y))) / max(C(x), C(y))``, where ``C`` is the length after compression. Texts
+    that share words and phrases compress better together. The distance needs no knowledge of the language and applies
+    to any data that can be written as bytes.
 
     Parameters
     ----------
     X : list of str or bytes
-        Texts; strings are compressed in UTF-8.
+        Texts; strings are encoded in UTF-8.
     Y : list of str or bytes, optional
-        Texts to compare with; by default those of ``X`` with each other.
+        Texts to compare with. By default, all pairs in ``X`` are compared.
     compressor : {"bz2", "lzma", "zlib", "zstd"} or callable, default="bz2"
-        Program of compression, or a function that returns the length of compressed bytes. A pair of texts must fit
-        what the program looks at: 900 kB for bz2, 32 kB for zlib. ``"zstd"`` needs the extra
-        ``protolearn[zstd]``.
+        Compression algorithm, or a function that returns the length of compressed bytes. A pair of texts must fit into
+        the window of the algorithm: 900 kB for bz2, 32 kB for zlib. ``"zstd"`` needs the extra ``protolearn[zstd]``.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
     ndarray of shape (len(X), len(Y))
-        Dissimilarities, about 0 for texts that tell the same and about 1, or a little more, for texts that have
+        Dissimilarities, about 0 for texts with the same content and about 1, or slightly more, for texts that have
         nothing in common.
 
     Notes
     -----
-    Compressors care a little about the order of two texts, and find something to say about a text that follows
-    itself. Here texts are joined in a fixed order, the shorter one first, and equal texts are at 0, so that the
-    result is symmetric with a zero diagonal. Lengths of single texts are remembered from call to call.
+    The compressed length depends slightly on the order of the two texts, and a text followed by itself is longer than
+    the text alone. To obtain a symmetric matrix with a zero diagonal, the shorter text always comes first, and equal
+    texts have distance 0. Compressed lengths of single texts are cached between calls.
 
     References
     ----------

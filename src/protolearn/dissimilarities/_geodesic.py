@@ -1,4 +1,4 @@
-"""Distances along the data: shortest paths from neighbor to neighbor."""
+"""Geodesic distances: shortest paths in a neighborhood graph."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ def geodesic(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Floats:
-    """Geodesic distances: lengths of shortest paths in the graph that joins each object to its nearest neighbors.
+    """Return geodesic distances, the lengths of shortest paths in the graph of nearest neighbors.
 
     Parameters
     ----------
     X : array-like of shape (n, d), or (n, n) if ``metric="precomputed"``
         Vectors, or dissimilarities of objects.
     n_neighbors : int, default=10
-        Neighbors that each object is joined to. The fewer, the closer paths follow the data; with too few, the graph
-        falls apart.
+        Number of neighbors to which each object is connected. With fewer neighbors, paths follow the data more closely;
+        with too few, the graph is disconnected.
     radius : float, optional
-        If given, objects up to this distance apart are joined, in place of ``n_neighbors``.
+        If given, objects up to this distance are connected, instead of ``n_neighbors`` neighbors.
     components : {"raise", "connect"}, default="raise"
-        What becomes of a graph that falls apart: an error, or the shortest links that join its components are added,
-        with a warning.
+        Treatment of a disconnected graph: ``"raise"`` raises an error; ``"connect"`` adds the shortest edges that
+        connect its components, and issues a warning.
     metric : str, default="euclidean"
-        Distance to neighbors: ``"precomputed"`` or a name that scikit-learn's ``pairwise_distances`` knows.
+        Distance to neighbors: ``"precomputed"`` or a name that scikit-learn's ``pairwise_distances`` accepts.
     n_jobs : int, optional
-        Number of threads that look for neighbors.
+        Number of threads of the neighbor search.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Distances, a metric.
+        Geodesic distances, which are a metric.
 
     See Also
     --------
-    protolearn.ClassicalMDS : Shows them in the plane, which makes Isomap.
+    protolearn.ClassicalMDS : Embeds the distances in the plane, as in Isomap.
 
     References
     ----------
@@ -79,12 +79,12 @@ def shortest_paths(graph: Any) -> Floats:
     Parameters
     ----------
     graph : sparse array of shape (n, n)
-        Squared distances of neighbors, in one direction or both.
+        Squared distances of neighbors, stored in one direction or in both.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Lengths; infinite if there is no path.
+        Lengths of the paths; infinite if there is no path.
 
     Examples
     --------

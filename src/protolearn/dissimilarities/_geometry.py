@@ -1,8 +1,8 @@
-"""Are these dissimilarities, and what space do they live in? Checks, repairs, and pseudo-Euclidean geometry.
+"""Validation and correction of dissimilarity matrices, and their pseudo-Euclidean geometry.
 
 With distances D, squares ``S = D * D`` (elementwise) and ``J = I - 11'/n``, the Gram matrix is ``G = -1/2 J S J``. The
-objects are points of a Euclidean space exactly if it has no negative eigenvalue. Wherever ``squared=True``, the entries
-of D are themselves read as squared distances, and may be negative.
+objects are points of a Euclidean space if and only if G has no negative eigenvalue. With ``squared=True``, the entries
+of D are squared distances, and may be negative.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Signature(NamedTuple):
 
     Examples
     --------
-    A signature tells whether dissimilarities are Euclidean:
+    The signature shows whether dissimilarities are Euclidean:
 
     >>> from protolearn.dissimilarities import signature
     >>> found = signature([[0, 1, 4], [1, 0, 1], [4, 1, 0]])
@@ -61,25 +61,25 @@ class Signature(NamedTuple):
 
 
 def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: str = "raise") -> Array:
-    """Require a matrix of dissimilarities: square, finite, not negative, symmetric, with a zero diagonal.
+    """Validate a matrix of dissimilarities: square, finite, nonnegative and symmetric, with a zero diagonal.
 
-    Differences of less than 1e-8 of the largest entry (1e-5 in single precision) are taken for rounding and left as
-    they are.
+    Deviations of less than 1e-8 of the largest entry (1e-5 in single precision) are treated as rounding errors and left
+    unchanged.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
-        The dissimilarities. They are never changed.
+        Dissimilarities. The array is never modified.
     squared : bool, default=False
-        Entries are squared distances and may be negative, as they are between points of pseudo-Euclidean spaces.
+        Whether the entries are squared distances, which may be negative in a pseudo-Euclidean space.
     symmetrize : {"raise", "mean", "keep"}, default="raise"
-        What to do with a matrix that is not symmetric, or not zero on the diagonal: raise an error, return a repaired
-        copy, see `symmetrized`, or return it as it is.
+        Treatment of a matrix that is asymmetric or has a nonzero diagonal: raise an error, return a corrected copy (see
+        `symmetrized`), or return it unchanged.
 
     Returns
     -------
     ndarray of shape (n, n)
-        The dissimilarities in single or double precision, the array itself where nothing had to change.
+        Dissimilarities in single or double precision; the array itself, if no change was necessary.
 
     Examples
     --------
@@ -99,23 +99,23 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
 
 @constrained(symmetrize=option("raise", "mean", "keep"))
 def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
-    """Require a matrix of dissimilarities; return it and the size of its largest entry.
+    """Validate a matrix of dissimilarities; return it and the absolute value of its largest entry.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
-        The dissimilarities. They are never changed.
+        Dissimilarities. The array is never modified.
     squared : bool
-        Entries are squared distances and may be negative.
+        Whether the entries are squared distances, which may be negative.
     symmetrize : {"raise", "mean", "keep"}
-        What to do with a matrix that is not symmetric, see `check_dissimilarities`.
+        Treatment of an asymmetric matrix, see `check_dissimilarities`.
 
     Returns
     -------
     D : ndarray of shape (n, n)
-        The dissimilarities in single or double precision, the array itself where nothing had to change.
+        Dissimilarities in single or double precision; the array itself, if no change was necessary.
     scale : float
-        The largest absolute value among the entries.
+        Largest absolute value of the entries.
 
     Examples
     --------
@@ -129,17 +129,17 @@ def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple
     if not np.isfinite(gap):
         i, j = _worst(matrix, _is_not_finite)
         raise ValueError(
-            f"The dissimilarity of objects {i} and {j} is {matrix[i, j]}; none may be NaN or infinite. Leave such "
-            "objects out, or fill the gaps."
+            f"The dissimilarity of objects {i} and {j} is {matrix[i, j]}; none may be NaN or infinite. Remove these "
+            "objects, or impute the values."
         )
     tolerance = TOLERANCE[matrix.dtype] * max(high, -low)
     diagonal = matrix.diagonal()
     if diagonal.max() > tolerance and _is_like_a_kernel(matrix, tolerance):
         raise ValueError(
-            f"The largest entries, up to {diagonal.max():g}, lie on the diagonal: this looks like a kernel or another "
-            'similarity, not like dissimilarities. For a kernel matrix K use metric="kernel" where an '
-            "estimator has it, else the squared distances K_ii + K_jj - 2 K_ij; of other similarities "
-            "make dissimilarities first."
+            f"The largest entries, up to {diagonal.max():g}, are on the diagonal: this looks like a kernel or another "
+            'similarity, not like dissimilarities. For a kernel matrix K use metric="kernel" if the '
+            "estimator supports it, else the squared distances K_ii + K_jj - 2 K_ij; convert other "
+            "similarities to dissimilarities first."
         )
     if not squared and low < -tolerance:
         i, j = _worst(matrix, _depth)
@@ -165,12 +165,12 @@ def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple
 
 
 def symmetrized(D: ArrayLike) -> Array:
-    """Return the average of D and its transpose, with a zero diagonal.
+    """Return the mean of D and its transpose, with a zero diagonal.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
-        Dissimilarities that depend on the order of two objects, or are not zero for an object and itself.
+        Dissimilarities that are asymmetric or have a nonzero diagonal.
 
     Returns
     -------
@@ -192,14 +192,14 @@ def symmetrized(D: ArrayLike) -> Array:
 
 
 def gram_matrix(D: ArrayLike, squared: bool = False) -> Floats:
-    """Return the Gram matrix ``-1/2 J S J``: inner products of the objects as vectors from their mean.
+    """Return the Gram matrix ``-1/2 J S J``, the inner products of the centered objects.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances; they may be negative.
+        Whether the entries are squared distances, which may be negative.
 
     Returns
     -------
@@ -231,14 +231,15 @@ def spectrum(D: ArrayLike, squared: bool = False, normalize: bool = False) -> Fl
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances; they may be negative.
+        Whether the entries are squared distances, which may be negative.
     normalize : bool, default=False
-        Divide the eigenvalues by the average size of the entries of D, so that data sets can be compared.
+        Whether to divide the eigenvalues by the mean absolute value of the entries of D, which makes data sets
+        comparable.
 
     Returns
     -------
     ndarray of shape (n,)
-        Eigenvalues. Negative ones show how far from Euclidean the dissimilarities are.
+        Eigenvalues. Negative eigenvalues measure the deviation of the dissimilarities from Euclidean distances.
 
     References
     ----------
@@ -266,15 +267,16 @@ def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> 
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances; they may be negative.
+        Whether the entries are squared distances, which may be negative.
     tol : float, optional
-        Eigenvalues up to this size count as zero; by default n times the rounding error of the largest.
+        Eigenvalues up to this absolute value count as zero; by default, n times the rounding error of the largest
+        eigenvalue.
 
     Returns
     -------
     Signature
-        Named tuple ``(positive, negative, zero)``: dimensions of the pseudo-Euclidean space of the objects. They are
-        Euclidean if ``negative`` is 0; ``zero`` is at least 1, because the objects are centered.
+        Named tuple ``(positive, negative, zero)``: the dimensions of the pseudo-Euclidean space of the objects. The
+        dissimilarities are Euclidean if ``negative`` is 0; ``zero`` is at least 1, because the objects are centered.
 
     References
     ----------
@@ -282,7 +284,7 @@ def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> 
 
     Examples
     --------
-    From 0 to 2 by way of 1 is shorter than straight ahead, which cannot be in a Euclidean space:
+    The path from 0 to 2 via 1 is shorter than the distance from 0 to 2, which is impossible in a Euclidean space:
 
     >>> from protolearn.dissimilarities import signature
     >>> signature([[0, 1, 4], [1, 0, 1], [4, 1, 0]])
@@ -296,25 +298,25 @@ def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> 
 
 @constrained(tol=number(0) | none)
 def pseudo_euclidean(D: ArrayLike, squared: bool = False, tol: float | None = None) -> tuple[Floats, Floats]:
-    """Return coordinates that reproduce the dissimilarities, and the sign with which each of them counts.
+    """Return pseudo-Euclidean coordinates that reproduce the dissimilarities, and the sign of each coordinate.
 
-    The squared dissimilarity of two objects is ``sum_a signs_a (x_ia - x_ja)^2``. The first columns alone are classical
-    scaling.
+    The squared dissimilarity of two objects is ``sum_a signs_a (x_ia - x_ja)^2``. The first columns alone are the
+    result of classical scaling.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances; they may be negative.
+        Whether the entries are squared distances, which may be negative.
     tol : float, optional
-        Directions whose eigenvalue is at most of this size are left out; by default n times the rounding error of the
-        largest.
+        Directions whose eigenvalue has at most this absolute value are left out; by default, n times the rounding error
+        of the largest eigenvalue.
 
     Returns
     -------
     X : ndarray of shape (n, p + q)
-        Coordinates: p positive directions, then q negative ones, each in the order of their weight.
+        Coordinates: p positive directions, then q negative directions, each in order of decreasing absolute eigenvalue.
     signs : ndarray of shape (p + q,)
         1 for positive and -1 for negative directions.
 
@@ -340,28 +342,30 @@ def pseudo_euclidean(D: ArrayLike, squared: bool = False, tol: float | None = No
 
 
 def spread_value(D: ArrayLike, squared: bool = False) -> float:
-    r"""Return the smallest number that, added to all dissimilarities of different objects, makes them Euclidean.
+    r"""Return the smallest constant that makes dissimilarities Euclidean when added to all pairs of different objects.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Ask for squared Euclidean distances: the entries, which may be negative, and what is added are read as squares.
+        Whether the entries, which may then be negative, and the constant are squared distances.
 
     Returns
     -------
     float
-        The number to give to `spread_transform`; 0 if the dissimilarities are Euclidean already.
+        Constant for `spread_transform`; 0 if the dissimilarities are already Euclidean.
 
     Notes
     -----
-    Squares need the largest eigenvalue of ``J D J``. For distances, the Gram matrix after adding g,
+    For squared distances, the constant follows from the largest eigenvalue of ``J D J``. For distances, the Gram matrix
+    after adding g,
 
     .. math:: G(g) = -\tfrac{1}{2} J S J - g\, J D J + \tfrac{g^2}{2} J,
 
-    has no negative eigenvalue from a certain g on [1]_. This is found from below by turns: x is the lowest eigenvector
-    of G(g), then g the larger root of ``x' G(g) x``. Half a dozen turns are enough.
+    has no negative eigenvalue if g is at least a certain value [1]_. This value is found from below by alternating
+    between x, the eigenvector of the smallest eigenvalue of G(g), and g, the larger root of ``x' G(g) x``. About six
+    iterations suffice.
 
     References
     ----------
@@ -370,7 +374,8 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
 
     Examples
     --------
-    From 0 to 2 by way of 1 is shorter by 2 than straight ahead. If all distances grow by 2, both are as long:
+    The path from 0 to 2 via 1 is shorter by 2 than the distance from 0 to 2. If 2 is added to all distances, both are
+    equal:
 
     >>> from protolearn.dissimilarities import spread_value
     >>> round(spread_value([[0, 1, 4], [1, 0, 1], [4, 1, 0]]), 9)
@@ -393,14 +398,14 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
 
 @constrained(value=number())
 def spread_transform(D: ArrayLike, value: float) -> Floats:
-    """Add a number to the dissimilarities of all pairs of different objects.
+    """Add a constant to the dissimilarities of all pairs of different objects.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
-        Dissimilarities, or squared ones.
+        Dissimilarities, or squared dissimilarities.
     value : float
-        What to add, for instance `spread_value`.
+        Constant to add, for example the result of `spread_value`.
 
     Returns
     -------
@@ -409,8 +414,9 @@ def spread_transform(D: ArrayLike, value: float) -> Floats:
 
     Notes
     -----
-    The cost of a clustering (`protolearn.metrics.intra_cluster_cost`) rises by ``value`` times the number of objects
-    less the number of clusters. The best clustering stays the best, but it is harder to find.
+    The cost of a clustering (`protolearn.metrics.intra_cluster_cost`) increases by ``value`` times the difference
+    between the number of objects and the number of clusters. The optimal clustering does not change, but is harder to
+    find.
 
     Examples
     --------
@@ -432,12 +438,12 @@ def clip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances, and return squared distances.
+        Whether the entries are squared distances; squared distances are then returned.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Euclidean dissimilarities, or squared ones; none is smaller than before.
+        Euclidean dissimilarities, or squared dissimilarities; none is smaller than before.
 
     Examples
     --------
@@ -458,12 +464,12 @@ def flip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     D : array-like of shape (n, n)
         Dissimilarities.
     squared : bool, default=False
-        Read the entries as squared distances, and return squared distances.
+        Whether the entries are squared distances; squared distances are then returned.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Euclidean dissimilarities, or squared ones; none is smaller than before.
+        Euclidean dissimilarities, or squared dissimilarities; none is smaller than before.
 
     Examples
     --------
@@ -481,8 +487,8 @@ def _square(D: ArrayLike) -> Array:
     matrix: Array = np.asarray(checked_with_scale)  # a memory map, too, becomes a plain array
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"Dissimilarities of shape {matrix.shape} are not square; give those of all training objects to each "
-            "other. For new objects call predict."
+            f"Dissimilarities of shape {matrix.shape} are not square; pass those of all pairs of training "
+            "objects. For new objects call predict."
         )
     return matrix
 

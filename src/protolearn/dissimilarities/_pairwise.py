@@ -64,30 +64,30 @@ def pairwise(
     symmetrize: str = "raise",
     **params: Any,
 ) -> Floats:
-    """Dissimilarities of all pairs of objects.
+    """Return the dissimilarities of all pairs of objects.
 
     Parameters
     ----------
     X : list of objects or array-like
-        Objects, of a kind that the metric can compare.
+        Objects, of a type that the metric supports.
     Y : list of objects or array-like, optional
-        Objects to compare with. By default those of ``X`` with each other; then each pair is computed once, and the
+        Objects to compare with. By default, all pairs in ``X`` are compared; each pair is computed once, and the
         diagonal is zero.
     metric : str, callable or learned metric
-        One of `METRICS`, which are the names of the functions of this package, and others that scikit-learn has for
-        some of them, see `metric_name`; a function of two objects that returns their dissimilarity; or whatever
-        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        One of `METRICS`, the names of the functions in this package, or scikit-learn's name for one of them (see
+        `metric_name`); a function of two objects that returns their dissimilarity; or a learned metric in any form that
+        `protolearn.as_metric` accepts, such as a fitted LVQ classifier.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use. A function of two objects is called in
-        one.
+        Number of threads; by default the number of threads of the BLAS library. A Python function of two objects is
+        called from a single thread.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every block.
+        1 shows a progress bar (or lines of text, if the output is not a terminal), 2 prints one line for every block.
     symmetrize : {"raise", "mean"}, default="raise"
-        For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
-        and itself, which is tried on a few objects of ``X`` if there is no ``Y``; or both orders are computed, and
-        their mean is used.
+        Treatment of a function of two objects that may be asymmetric or not zero for equal objects. ``"raise"`` raises
+        an error if a few pairs of ``X`` show this (only checked without ``Y``); ``"mean"`` calls the function for both
+        orders and uses the mean.
     **params : dict
-        Parameters of a named metric, or further arguments of the function.
+        Parameters of a named metric, or additional keyword arguments of the function.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def measure_of(metric: Any, params: dict[str, Any], symmetrize: str = "raise") -
 
 
 def metric_name(metric: Any) -> Any:
-    """Return the name that a metric with several has in this package; what is not one of these, as it is.
+    """Return the name that this package uses for a metric; any other value is returned unchanged.
 
     ``"levenshtein"`` is ``"edit"``, ``"correlation"`` is ``"pearson"``, ``"l2"`` is ``"euclidean"``, and ``"l1"`` and
     ``"cityblock"`` are ``"manhattan"``.
@@ -139,12 +139,12 @@ def metric_name(metric: Any) -> Any:
     Parameters
     ----------
     metric : object
-        A name, or anything else that can be a metric.
+        A name, or any other form of a metric.
 
     Returns
     -------
     object
-        The name, or the metric.
+        The name, or the given metric.
 
     Examples
     --------
@@ -156,19 +156,19 @@ def metric_name(metric: Any) -> Any:
 
 
 def is_metric(metric: Any, *names: str) -> bool:
-    """Say whether a metric is one of those with these names, by whichever of its names it is given.
+    """Return whether a metric is one of the named metrics, under any of its names.
 
     Parameters
     ----------
     metric : object
-        A name, or anything else that can be a metric.
+        A name, or any other form of a metric.
     *names : str
-        Names, as `metric_name` returns them.
+        Names in the form that `metric_name` returns.
 
     Returns
     -------
     bool
-        Whether it is.
+        Whether the metric is one of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sequences of symbols or numbers of any length, laid one after another in one array."""
+"""Sequences of symbols or numbers of any length, concatenated in one array."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Alphabet:
         items = listed(objects, name)
         self.kinds |= {kind for kind in map(_kind, items) if kind}
         if len(self.kinds) > 1:
-            raise ValueError(f"{name} mixes {' and '.join(sorted(self.kinds))}; give objects of one kind.")
+            raise ValueError(f"{name} mixes {' and '.join(sorted(self.kinds))}; pass objects of one type.")
         if self.kinds == {"numbers"} and numbers:
             return number_sequences(items, name)
         if self.kinds == {"strings"}:
@@ -93,7 +93,7 @@ def number_sequences(objects: Any, name: str, n_dimensions: int = 1) -> Sequence
         if part.ndim != n_dimensions:
             raise ValueError(f"{name}[{i}] must be a sequence of numbers, got an array of shape {part.shape}.")
         if not np.isfinite(part).all():
-            raise ValueError(f"{name}[{i}] contains NaN or infinity; fill or drop such values.")
+            raise ValueError(f"{name}[{i}] contains NaN or infinity; impute or remove these values.")
         parts.append(part)
     empty = np.empty((0, 1)[:n_dimensions])
     return Sequences.cut(np.concatenate(parts) if parts else empty, [len(part) for part in parts])

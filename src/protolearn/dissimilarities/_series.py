@@ -1,4 +1,4 @@
-"""Dissimilarities of time series that may run at different speeds."""
+"""Dissimilarities of time series with varying speed."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ __all__ = ["TimeWarping", "dtw"]
 
 
 def dtw(X: Any, Y: Any = None, *, window: int | None = None, n_jobs: int | None = None) -> Floats:
-    """Dynamic time warping distances of series: Euclidean distances after the best matching of their time steps.
+    """Return dynamic time warping distances: Euclidean distances after the optimal alignment of time steps.
 
-    ``sqrt(min sum |x_a - y_b|^2)`` over all paths of matches ``(a, b)`` from both beginnings to both ends, where a
-    match is followed by one with the next ``a``, the next ``b``, or both.
+    The distance is ``sqrt(min sum |x_a - y_b|^2)``. The minimum is over all warping paths of pairs ``(a, b)`` from the
+    first steps to the last steps of both series, where each pair advances ``a``, ``b``, or both by one step.
 
     Parameters
     ----------
     X : list of series
         Sequences of numbers, or of vectors as arrays of shape (length, d); lengths may differ.
     Y : list of series, optional
-        Series to compare with; by default those of ``X`` with each other.
+        Series to compare with. By default, all pairs in ``X`` are compared.
     window : int, optional
-        Match only steps that are at most so far apart in time (Sakoe-Chiba band), or as far as two lengths differ. By
-        default there is no limit.
+        Maximum difference in time between aligned steps (Sakoe-Chiba band), at least the difference of the two lengths.
+        By default, there is no limit.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
     ndarray of shape (len(X), len(Y))
-        Dissimilarities; the triangle inequality need not hold.
+        Dissimilarities, which may violate the triangle inequality.
 
     References
     ----------
@@ -64,7 +64,7 @@ class TimeWarping(Measure):
         """Return series of vectors."""
         series = number_sequences(listed(objects, name), name, n_dimensions=2)
         if not series.lengths.all():
-            raise ValueError(f"{name}[{series.lengths.argmin()}] is empty; nothing can be matched with it.")
+            raise ValueError(f"{name}[{series.lengths.argmin()}] is empty; remove it.")
         self.width = series.values.shape[1] if self.width is None else self.width
         if series.values.shape[1] != self.width:
             raise ValueError(

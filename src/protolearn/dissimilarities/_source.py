@@ -1,4 +1,4 @@
-"""Dissimilarities read or computed block by block, so that a matrix that fits nowhere need never exist."""
+"""Dissimilarities read or computed block by block, for matrices that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ SLAB_BYTES = 64 << 20  # rows of a stored matrix read at a time
 
 
 class Dissimilarities:
-    """Dissimilarities between objects, by blocks: computed on demand, or read from where they are stored.
+    """Source of dissimilarities, computed on demand or read from storage block by block.
 
-    Maps take it in place of a matrix. With ``patch_size`` only the blocks that a patch needs are ever made.
+    Relational maps accept it instead of a matrix. With ``patch_size``, only the blocks that a patch needs are computed
+    or read.
 
     Parameters
     ----------
     data : sequence of objects, or square array
-        Objects (strings, sequences, rows of an array, ...) for a metric between them; or with
-        ``metric="precomputed"`` their dissimilarities: an array, a memory map, an HDF5 data set or a Zarr array. A
-        vector is read as the condensed form of SciPy's ``pdist`` and ``squareform``, of which no matrix is made.
+        Objects that the metric compares (strings, sequences, rows of an array, ...), or with ``metric="precomputed"``
+        their dissimilarities: an array, a memory map, an HDF5 dataset or a Zarr array. A vector is interpreted as the
+        condensed form of SciPy's ``pdist`` and ``squareform``, and is not expanded to a matrix.
     metric : str, callable or learned metric, default="precomputed"
-        Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), a function of two objects, or whatever
-        `protolearn.as_metric` takes.
+        Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), a function of two objects, or a learned
+        metric in any form that `protolearn.as_metric` accepts.
     n_jobs : int, optional
-        Number of threads that compute a block.
+        Number of threads for the computation of a block.
     verbose : int, default=0
-        1 shows a bar of progress within each block.
+        1 shows a progress bar for each block.
     symmetrize : {"raise", "mean"}, default="raise"
-        For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
-        and itself, which is tried on a few of them; or both orders are computed, and their mean is used.
+        Treatment of a function of two objects that may be asymmetric or not zero for equal objects. ``"raise"`` raises
+        an error if a few pairs show this; ``"mean"`` calls the function for both orders and uses the mean.
     **metric_params : object
-        Further arguments of the metric, such as ``indel=4.5``.
+        Additional keyword arguments of the metric, such as ``indel=4.5``.
 
     Attributes
     ----------
@@ -89,8 +90,8 @@ class Dissimilarities:
             shape = getattr(self.data, "shape", np.shape(self.data))
             if len(shape) != 2 or shape[0] != shape[1]:
                 raise ValueError(
-                    f"Precomputed dissimilarities must be a square matrix, a row and a column for each object; got "
-                    f"shape {shape}. For objects give a metric, such as metric='edit'."
+                    f"Precomputed dissimilarities must be a square matrix, with a row and a column for each object; "
+                    f"got shape {shape}. For objects choose a metric, such as metric='edit'."
                 )
         else:
             (option("precomputed", *METRICS) | function("a function of two objects") | A_METRIC).check("metric", metric)
@@ -101,26 +102,26 @@ class Dissimilarities:
 
     @property
     def precomputed(self) -> bool:
-        """Say whether dissimilarities are stored rather than computed."""
+        """Whether the dissimilarities are stored instead of computed."""
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def in_memory(self) -> bool:
-        """Say whether all dissimilarities are in memory, or mapped into it."""
+        """Whether all dissimilarities are in memory, or mapped into it."""
         return self.precomputed and isinstance(self.data, np.ndarray)
 
     @property
     def condensed(self) -> bool:
-        """Say whether dissimilarities are stored in condensed form."""
+        """Whether the dissimilarities are stored in condensed form."""
         return isinstance(self.data, _Condensed)
 
     @property
     def itemsize(self) -> int:
-        """Number of bytes that a dissimilarity takes in a block."""
+        """Number of bytes of a dissimilarity in a block."""
         return 4 if self.precomputed and getattr(self.data, "dtype", None) == np.float32 else 8
 
     def like(self, data: Any) -> Dissimilarities:
-        """Return a source of the same kind with other data, or with some of the same."""
+        """Return a source with the same metric and other data, or a part of the data."""
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose, "symmetrize": self.symmetrize}
         other = type(self)(data, self.metric, **options, **self.metric_params)
         other._checked = True
@@ -137,9 +138,9 @@ class Dissimilarities:
         Parameters
         ----------
         rows : array-like of int, shape (r,)
-            Objects.
+            Indices of objects.
         columns : array-like of int, shape (c,), optional
-            Objects, by default the same.
+            Indices of objects, by default ``rows``.
 
         Returns
         -------
@@ -157,16 +158,16 @@ class Dissimilarities:
         return self._pairs(self._encoded[first], None if columns is None else self._encoded[second])
 
     def to(self, rows: ArrayLike, other: Dissimilarities, columns: ArrayLike) -> Floats:
-        """Return the dissimilarities of some objects to some of another source with the same metric.
+        """Return the dissimilarities of some objects to objects of another source with the same metric.
 
         Parameters
         ----------
         rows : array-like of int, shape (r,)
-            Objects.
+            Indices of objects.
         other : Dissimilarities
             Another source of objects.
         columns : array-like of int, shape (c,)
-            Objects of the other source.
+            Indices of objects of the other source.
 
         Returns
         -------
@@ -179,7 +180,7 @@ class Dissimilarities:
         return encoded_pairs(measure, encoded, others, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def from_new(self, objects: Any) -> Floats:
-        """Return the dissimilarities (m, n) of new objects to all of these."""
+        """Return the dissimilarities (m, n) of new objects to all objects of the source."""
         return self.like(objects).to(np.arange(len(objects)), self, np.arange(len(self)))
 
     @cached_property
@@ -225,7 +226,7 @@ class _Condensed:
         if n * (n - 1) // 2 != len(self.vector) or self.vector.dtype.kind not in "fiu":
             raise ValueError(
                 "Precomputed dissimilarities must be a square matrix, or a condensed vector of n (n - 1) / 2 numbers "
-                f"for n objects; got a vector of {len(self.vector)}. For objects give a metric, such as metric='edit'."
+                f"for n objects; got a vector of {len(self.vector)}. For objects choose a metric, as metric='edit'."
             )
         self.shape, self.dtype = (n, n), self.vector.dtype
         i = np.arange(n)

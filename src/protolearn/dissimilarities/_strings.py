@@ -1,4 +1,4 @@
-"""Dissimilarities of strings and other sequences, by what it takes to turn one into the other, and of sets."""
+"""Dissimilarities of strings, other sequences and sets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def edit(
     normalize: bool = False,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Edit distances: the least cost of insertions, deletions and substitutions that turn one sequence into another.
+    """Return edit distances, the smallest total cost of insertions, deletions and substitutions between two sequences.
 
     ``E[a, b] = min(E[a-1, b] + indel, E[a, b-1] + indel, E[a-1, b-1] + substitution(x_a, y_b))``, with
     ``E[a, 0] = a indel`` and ``E[0, b] = b indel``.
@@ -35,17 +35,17 @@ def edit(
     X : list of sequences
         Strings, bytes, sequences of words or other symbols, or sequences of numbers.
     Y : list of sequences, optional
-        Objects to compare with; by default those of ``X`` with each other.
+        Objects to compare with. By default, all pairs in ``X`` are compared.
     indel : float, default=1.0
         Cost of an insertion or deletion.
     substitution : float, optional
         Cost of a substitution by a different symbol. By default 1 for symbols; for numbers, their absolute difference.
     period : float, optional
-        Numbers are angles with this full turn: the cost of a substitution is the smaller arc between them.
+        Period of numbers that are angles: the cost of a substitution is then the length of the shorter arc.
     normalize : bool, default=False
-        Divide by the length of the longer sequence.
+        Whether to divide distances by the length of the longer sequence.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def edit(
 
     Notes
     -----
-    It is a metric unless it is normalized. Where insertions, deletions and substitutions of symbols cost the same, the
-    package rapidfuzz does the work if it is installed (``pip install 'protolearn[strings]'``), many times faster.
+    The distance is a metric unless it is normalized. If insertions, deletions and substitutions of symbols have equal
+    costs, the computation is many times faster with the package rapidfuzz (``pip install 'protolearn[strings]'``).
 
     References
     ----------
@@ -84,26 +84,26 @@ def cyclic_edit(
     normalize: bool = False,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Edit distances of cycles: the least edit distance over all points at which a sequence can be made to start.
+    """Return cyclic edit distances, the smallest edit distances over all rotations of the sequences.
 
-    Outlines of shapes are such sequences: where the walk around a shape begins means nothing.
+    The contours of shapes are examples of cyclic sequences, since their starting points are arbitrary.
 
     Parameters
     ----------
     X : list of sequences
         Strings, bytes, sequences of words or other symbols, or sequences of numbers.
     Y : list of sequences, optional
-        Objects to compare with; by default those of ``X`` with each other.
+        Objects to compare with. By default, all pairs in ``X`` are compared.
     indel : float, default=1.0
         Cost of an insertion or deletion.
     substitution : float, optional
         Cost of a substitution by a different symbol. By default 1 for symbols; for numbers, their absolute difference.
     period : float, optional
-        Numbers are angles with this full turn: the cost of a substitution is the smaller arc between them.
+        Period of numbers that are angles: the cost of a substitution is then the length of the shorter arc.
     normalize : bool, default=False
-        Divide by the length of the longer sequence.
+        Whether to divide distances by the length of the longer sequence.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -112,9 +112,9 @@ def cyclic_edit(
 
     Notes
     -----
-    It is enough to rotate one of the two sequences, here the shorter one. The best paths of different rotations need
-    not cross, so each is sought between two that are known [1]_: ``O(L^2 log L)`` steps for sequences of length L, not
-    ``L^3``.
+    It is sufficient to rotate the shorter one of the two sequences. Since optimal paths of different rotations need not
+    cross, each path is searched between two known paths [1]_. This needs ``O(L^2 log L)`` steps instead of ``O(L^3)``
+    for sequences of length L.
 
     References
     ----------
@@ -130,18 +130,18 @@ def cyclic_edit(
 
 
 def hamming(X: Any, Y: Any = None, *, normalize: bool = True, n_jobs: int | None = None) -> Floats:
-    """Hamming distances: the share, or the number, of positions in which two sequences of the same length differ.
+    """Return Hamming distances, the fraction or number of positions at which two sequences of equal length differ.
 
     Parameters
     ----------
     X : list of sequences
         Strings, bytes, or sequences of symbols or numbers such as the rows of a table; all of the same length.
     Y : list of sequences, optional
-        Objects to compare with; by default those of ``X`` with each other.
+        Objects to compare with. By default, all pairs in ``X`` are compared.
     normalize : bool, default=True
-        Return the share of positions, not their number.
+        Whether to return the fraction of positions instead of their number.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -159,19 +159,19 @@ def hamming(X: Any, Y: Any = None, *, normalize: bool = True, n_jobs: int | None
 
 
 def jaccard(X: Any, Y: Any = None, *, ngram: int = 1, n_jobs: int | None = None) -> Floats:
-    """Jaccard distances of sets: ``1 - |x and y| / |x or y|``, 0 for two empty sets.
+    """Return Jaccard distances of sets, ``1 - |x and y| / |x or y|``; 0 for two empty sets.
 
     Parameters
     ----------
     X : list of sets, list of strings, or array-like of zeros and ones of shape (n, d)
-        Sets of any hashable things; strings or sequences of words as sets of their parts; or rows, dense or sparse,
-        that say what is in a set.
+        Sets of hashable elements; strings or sequences of words, as sets of their n-grams; or dense or sparse rows of
+        zeros and ones that indicate the elements of each set.
     Y : as X, optional
-        Objects to compare with; by default those of ``X`` with each other.
+        Objects to compare with. By default, all pairs in ``X`` are compared.
     ngram : int, default=1
-        Strings and sequences are sets of their parts of this length.
+        Length of the n-grams into which strings and sequences are split.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -209,7 +209,7 @@ class CyclicEdit(Measure):
         items = self.alphabet.read(objects, name, numbers=self.substitution is None)
         if not isinstance(items, Sequences):
             if self.period is not None and self.alphabet.kinds:
-                raise ValueError(f"period={self.period} is for sequences of numbers, without a cost of substitution.")
+                raise ValueError(f"period={self.period} needs sequences of numbers and substitution=None.")
             return self._encode_symbols(items)
         return items if self.period is None else Sequences(items.values % self.period, items.starts, items.lengths)
 
@@ -350,7 +350,7 @@ class Jaccard(Measure):
         rows.eliminate_zeros()
         if not (rows.data == 1).all():
             raise ValueError(
-                f"{name} must hold only zeros and ones, or be a list of sets; tanimoto takes other vectors."
+                f"{name} must contain only zeros and ones, or be a list of sets; use tanimoto for other vectors."
             )
         self.width = rows.shape[1] if self.width is None else self.width
         self._check_one_kind(name)
@@ -360,7 +360,7 @@ class Jaccard(Measure):
 
     def _check_one_kind(self, name: str) -> None:
         if self.codes and self.width is not None:
-            raise ValueError(f"{name} mixes sets and rows of zeros and ones; give objects of one kind.")
+            raise ValueError(f"{name} mixes sets and rows of zeros and ones; pass objects of one type.")
 
 
 def _lengths(items: Any) -> Any:

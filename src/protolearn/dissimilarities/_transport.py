@@ -1,4 +1,4 @@
-"""The earth mover's distance of histograms: how much has to be moved how far to turn one into the other."""
+"""Earth mover's distance of histograms."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ __all__ = ["Transport", "emd"]
 
 
 def emd(X: Any, Y: Any = None, *, ground: ArrayLike | None = None, n_jobs: int | None = None) -> Floats:
-    """Earth mover's distances of histograms: the least work that turns one into the other.
+    """Return earth mover's distances of histograms, the smallest cost of transporting one histogram to another.
 
-    ``min sum_ab f_ab c_ab`` over all flows f with ``sum_b f_ab = x_a``, ``sum_a f_ab = y_b`` and ``f_ab >= 0``.
+    The distance is ``min sum_ab f_ab c_ab`` over all flows f with ``sum_b f_ab = x_a``, ``sum_a f_ab = y_b`` and ``f_ab
+    >= 0``.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Histograms: numbers that are not negative, in d bins. They are scaled to sum to one.
+        Histograms: nonnegative numbers in d bins. Each histogram is scaled to sum to one.
     Y : array-like of shape (m, d), optional
-        Histograms to compare with; by default those of ``X`` with each other.
+        Histograms to compare with. By default, all pairs in ``X`` are compared.
     ground : array-like of shape (d, d), optional
-        Distances ``c`` between bins. By default bins lie on a line at distances of one, and the distance is
-        ``sum |cumsum(x) - cumsum(y)|``. With a matrix a linear program is solved for each pair, by the package POT
+        Distances ``c`` between bins. By default, bins lie on a line at unit distances, and the distance is ``sum
+        |cumsum(x) - cumsum(y)|``. With a matrix, a linear program is solved for each pair, which needs the package POT
         (``pip install 'protolearn[transport]'``).
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
     ndarray of shape (n, m)
-        Distances; a metric if ``ground`` is one.
+        Distances, which are a metric if ``ground`` is a metric.
 
     References
     ----------
@@ -72,12 +73,12 @@ class Transport(OfVectors):
         totals = rows.sum(axis=1, keepdims=True)
         if (rows < 0).any() or not totals.all():
             wrong = int(((rows < 0).any(axis=1) | (totals[:, 0] == 0)).argmax())
-            raise ValueError(f"{name}[{wrong}] has negative or only zero values, and is no histogram.")
+            raise ValueError(f"{name}[{wrong}] is not a histogram: its values are negative or all zero.")
         shares = rows / totals
         if self.ground is None:
             return np.cumsum(shares, axis=1)
         if np.shape(self.ground)[0] != rows.shape[1]:
-            raise ValueError(f"ground is for {np.shape(self.ground)[0]} bins, but {name} has {rows.shape[1]}.")
+            raise ValueError(f"ground has {np.shape(self.ground)[0]} bins, but {name} has {rows.shape[1]}.")
         return shares
 
     def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:

@@ -1,4 +1,4 @@
-"""Dissimilarities of vectors: angles, correlations, common features."""
+"""Dissimilarities of vectors: norms of differences, angles, correlations and common features."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ __all__ = [
 
 
 def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Euclidean distances of vectors.
+    """Return Euclidean distances of vectors.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -59,16 +59,16 @@ def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def sqeuclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Squared Euclidean distances of vectors.
+    """Return squared Euclidean distances of vectors.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def sqeuclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
     Notes
     -----
-    Maps of dissimilarities square what they are given, unless ``squared=True`` says that it is squared already.
+    Relational maps square dissimilarities unless ``squared=True``; set this option for squared distances.
 
     Examples
     --------
@@ -89,16 +89,16 @@ def sqeuclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def chebyshev(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Chebyshev distances of vectors: the largest absolute difference.
+    """Return Chebyshev distances of vectors, the largest absolute differences.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -115,18 +115,18 @@ def chebyshev(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def minkowski(X: Any, Y: Any = None, *, p: float = 2.0, n_jobs: int | None = None) -> Floats:
-    """Minkowski distances of vectors: the p-th root of the sum of the p-th powers of absolute differences.
+    """Return Minkowski distances of vectors, the p-th roots of the sums of the p-th powers of absolute differences.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     p : float, default=2.0
-        Exponent, at least 1: 1 gives Manhattan distances, 2 Euclidean ones.
+        Exponent, at least 1: 1 gives Manhattan distances, 2 Euclidean distances.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -143,16 +143,16 @@ def minkowski(X: Any, Y: Any = None, *, p: float = 2.0, n_jobs: int | None = Non
 
 
 def manhattan(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Manhattan distances of vectors: the sum of the absolute differences.
+    """Return Manhattan distances of vectors, the sums of the absolute differences.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -169,16 +169,16 @@ def manhattan(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Cosine dissimilarities of vectors: ``1 - x.y / (|x| |y|)``.
+    """Return cosine dissimilarities of vectors, ``1 - x.y / (|x| |y|)``.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Vectors other than zero.
+        Nonzero vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
@@ -187,8 +187,8 @@ def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
     Notes
     -----
-    It is half the squared Euclidean distance of the vectors scaled to length one. Maps with ``squared=True`` use it as
-    such.
+    The dissimilarity is half the squared Euclidean distance of the vectors scaled to length one. Set ``squared=True``
+    in relational maps to treat it as a squared distance.
 
     Examples
     --------
@@ -200,23 +200,23 @@ def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def pearson(X: Any, Y: Any = None, *, power: float = 1.0, n_jobs: int | None = None) -> Floats:
-    """Correlation dissimilarities of profiles: ``(1 - r)^power`` with Pearson's correlation ``r``.
+    """Return correlation dissimilarities of profiles, ``(1 - r)^power`` with Pearson's correlation ``r``.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Profiles that are not constant.
     Y : array-like of shape (m, d), optional
-        Profiles to compare with; by default those of ``X`` with each other.
+        Profiles to compare with. By default, all pairs in ``X`` are compared.
     power : float, default=1.0
-        Exponent; 0.5 makes a Euclidean distance of it, but for a factor.
+        Exponent; with 0.5, the dissimilarity is a Euclidean distance up to a constant factor.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------
     ndarray of shape (n, m)
-        Dissimilarities, 0 for profiles that differ in level and scale only.
+        Dissimilarities, 0 for profiles that differ only in level and scale.
 
     Examples
     --------
@@ -229,16 +229,16 @@ def pearson(X: Any, Y: Any = None, *, power: float = 1.0, n_jobs: int | None = N
 
 @constrained(metric=option("cosine", "pearson"))
 def directions(X: Any, metric: str = "cosine") -> Floats:
-    """Vectors of length one, half of whose squared Euclidean distances are the dissimilarities of others.
+    """Return vectors of length one whose halved squared Euclidean distances are cosine or correlation dissimilarities.
 
-    Whatever is fast for Euclidean distances is so for angles and correlations by this.
+    Use them to apply fast methods for Euclidean distances to angles and correlations.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Vectors other than zero, and not constant for ``"pearson"``.
+        Nonzero vectors; for ``"pearson"``, vectors that are not constant.
     metric : {"cosine", "pearson"}, default="cosine"
-        Whose dissimilarities these are; for ``"pearson"`` vectors are shifted to mean zero first.
+        Dissimilarity that the vectors reproduce; for ``"pearson"``, vectors are centered to mean zero first.
 
     Returns
     -------
@@ -256,18 +256,18 @@ def directions(X: Any, metric: str = "cosine") -> Floats:
 
 
 def tanimoto(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Tanimoto dissimilarities of vectors: ``1 - x.y / (|x|^2 + |y|^2 - x.y)``, 0 for two zero vectors.
+    """Return Tanimoto dissimilarities of vectors, ``1 - x.y / (|x|^2 + |y|^2 - x.y)``; 0 for two zero vectors.
 
-    For vectors of zeros and ones it is the Jaccard distance.
+    For vectors of zeros and ones this is the Jaccard distance.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Vectors.
     Y : array-like of shape (m, d), optional
-        Vectors to compare with; by default those of ``X`` with each other.
+        Vectors to compare with. By default, all pairs in ``X`` are compared.
     n_jobs : int, optional
-        Number of threads; by default as many as the matrix library may use.
+        Number of threads; by default the number of threads of the BLAS library.
 
     Returns
     -------

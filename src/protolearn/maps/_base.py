@@ -1,4 +1,4 @@
-"""What all maps of vectors share: samples in, distances to points out, and learning from one sample at a time."""
+"""Base class of all maps of vectors: validation of samples, distances to prototypes, and online learning."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, clo
 
 
 class PrototypeMap(TopographicMap):
-    """Base of all maps of vectors.
+    """Base class of all maps of vectors.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class PrototypeMap(TopographicMap):
             if self.algorithm != "online" and getattr(self, name) != usual:
                 raise ValueError(f"{name}={getattr(self, name)!r} needs algorithm='online'.")
         if self._partial and self._lens is not None:
-            raise ValueError("missing='partial' needs metric='euclidean': a learned metric mixes the features.")
+            raise ValueError("missing='partial' needs metric='euclidean': a learned metric combines features.")
         if self._partial and self.magnification != 0:
-            raise ValueError("missing='partial' needs magnification=0: there is no density with values missing.")
+            raise ValueError("missing='partial' needs magnification=0: a density needs complete samples.")
 
     @property
     def _partial(self) -> bool:
@@ -90,8 +90,8 @@ class PrototypeMap(TopographicMap):
         lens = as_metric(self.metric, type(self).__name__)
         if not lens.is_global:
             raise ValueError(
-                f"metric={lens!r} has several matrices, and {type(self).__name__} needs one for all samples. "
-                "Use a metric with one matrix, or a relational map with this one, such as RelationalNeuralGas."
+                f"metric={lens!r} has several matrices, but {type(self).__name__} needs one for all samples. "
+                "Use a metric with one matrix, or use this metric in a relational map such as RelationalNeuralGas."
             )
         return lens
 
@@ -142,8 +142,8 @@ class PrototypeMap(TopographicMap):
         """Look at every partition of a Dask collection."""
         if self.algorithm != "batch":
             raise ValueError(
-                f"algorithm={self.algorithm!r} learns from single samples in random order, and takes no Dask "
-                "collection; use algorithm='batch', or give an iterator of patches."
+                f"algorithm={self.algorithm!r} learns from single samples in random order and does not support Dask "
+                "collections; use algorithm='batch', or pass an iterator of patches."
             )
         supervised, lens = self.label_weight > 0, self._lens
         if supervised:
@@ -185,7 +185,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         winners : ndarray of shape (n_samples,)
-            Row of ``prototypes_``.
+            Index of a row of ``prototypes_``.
         """
         return self.nearest(X)
 
@@ -201,7 +201,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         winners : ndarray of shape (n_samples,)
-            Row of ``prototypes_``.
+            Index of a row of ``prototypes_``.
         """
         samples = self._check_new(X)
         with chunk_threads(self.n_jobs) as n_threads:
@@ -211,7 +211,7 @@ class PrototypeMap(TopographicMap):
     def transform(self, X: ArrayLike) -> Array:
         """Return the squared distance of each sample to each prototype, as `distances` does.
 
-        scikit-learn's ``KMeans.transform`` returns the roots of these.
+        scikit-learn's ``KMeans.transform`` returns distances that are not squared.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Squared distances, Euclidean unless ``metric`` is a learned one.
+            Squared distances, Euclidean unless ``metric`` is a learned metric.
         """
         return self.distances(X)
 
@@ -237,7 +237,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Squared distances, Euclidean unless ``metric`` is a learned one.
+            Squared distances, Euclidean unless ``metric`` is a learned metric.
         """
         samples = self._check_new(X)
         with chunk_threads(self.n_jobs) as n_threads:
@@ -245,7 +245,7 @@ class PrototypeMap(TopographicMap):
 
     @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantization error: the mean distance, not squared, to the nearest prototype.
+        """Return the negative quantization error, the mean (unsquared) distance to the nearest prototype.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         score : float
-            Score of the samples, at most 0; larger is better.
+            Negative quantization error. It is at most 0; larger values are better.
         """
         samples = self._check_new(X)
         weights = check_weights(sample_weight, len(samples), samples.dtype)
@@ -278,4 +278,4 @@ class PrototypeMap(TopographicMap):
 def _require_features(known: Bools) -> None:
     """Refuse samples if nothing is known of a feature (d,), of which prototypes would have no value."""
     if not known.all():
-        raise ValueError(f"No value is known of feature {known.argmin()} of X; leave it out.")
+        raise ValueError(f"Feature {known.argmin()} of X has no known value; remove this feature.")

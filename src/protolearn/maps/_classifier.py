@@ -1,4 +1,4 @@
-"""A map with labeled prototypes is a classifier."""
+"""Classification by a map with labeled prototypes."""
 
 from __future__ import annotations
 
@@ -37,36 +37,36 @@ ROWS = 4096  # compared with all prototypes at a time
 
 
 class PrototypeClassifier(ClassifierMixin, Estimator):
-    """Classify by the label of the nearest prototype of a map.
+    """Classifier that assigns the label of the nearest prototype of a map.
 
-    The map is fitted first. Then every prototype gets the class shares of the samples it wins; a prototype that wins
-    none takes the class of the sample nearest to it. A supervised map (``label_weight > 0``) brings the class
-    shares of its prototypes along. With ``per_class`` there is one map for each class instead, fitted to its samples
-    alone, and a sample belongs to the class of the nearest prototype of all.
+    The map is fitted first. Then every prototype is assigned the class shares of the samples in its receptive field; a
+    prototype with an empty receptive field is assigned the class of the sample nearest to it. A supervised map
+    (``label_weight > 0``) provides the class shares of its prototypes itself. With ``per_class``, a separate map is
+    fitted to the samples of each class, and a new sample is assigned to the class of the nearest prototype of all maps.
 
     Parameters
     ----------
     estimator : object, optional
         A map, or a pipeline that ends in one: anything with ``fit``, ``predict`` (index of the winner) and
-        ``transform`` (distances to the prototypes);
-        by default neural gas with three prototypes for each class.
+        ``transform`` (distances to the prototypes). By default, neural gas with three prototypes for each class.
     per_class : bool, default=False
-        Fit a map for each class. Its size is then that of one class; by default neural gas with three prototypes.
+        Whether to fit a separate map for each class. The size of ``estimator`` is then the size of each of these maps;
+        by default, neural gas with three prototypes.
     labeling : {"fuzzy", "majority"}, default="fuzzy"
-        ``"fuzzy"`` keeps the class shares of each prototype, ``"majority"`` only its largest class, which then has
-        probability one. Predictions are the same.
+        ``"fuzzy"`` keeps the class shares of each prototype; ``"majority"`` keeps only its majority class, which then
+        has probability one. Both give the same predictions.
     reject_threshold : float, default=0.0
-        Samples whose `confidence` is below this are not classified.
+        Samples whose `confidence` is below this threshold are rejected instead of classified.
     reject_label : object, default=-1
-        What `predict` returns for such samples; of the same kind as the classes.
+        Label that `predict` returns for rejected samples; of the same type as the classes.
 
     Attributes
     ----------
     estimator_ : object
-        The fitted map, unless there is one for each class.
+        The fitted map; only without ``per_class``.
     estimators_ : list of object
-        The fitted maps of the classes that have a weight, in the order of ``classes_``; without ``per_class`` the one
-        map.
+        The fitted maps of all classes with positive weight, in the order of ``classes_``; without ``per_class``, a list
+        of the single map.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     class_prior_ : ndarray of shape (n_classes,)
@@ -74,11 +74,12 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     label_distribution_ : ndarray of shape (n_prototypes, n_classes)
         Class shares of each prototype.
     prototype_labels_ : ndarray of shape (n_prototypes,)
-        Largest class of each prototype.
+        Majority class of each prototype.
     prototype_probabilities_ : ndarray of shape (n_prototypes, n_classes)
-        What `predict_proba` returns for the samples nearest to each prototype, unless there is a map for each class.
+        Class probabilities that `predict_proba` returns for samples nearest to each prototype; only without
+        ``per_class``.
     temperature_ : float
-        The temperature of the probabilities, if there is a map for each class.
+        Temperature of the class probabilities; only with ``per_class``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -129,11 +130,12 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; for a map of dissimilarities whatever that takes, such as a square matrix or a list of strings.
+            Samples. For a relational map, any input that the map accepts, such as a square matrix of dissimilarities or
+            a list of strings.
         y : array-like of shape (n_samples,)
-            Their classes; -1 is one like any other.
+            Classes of the samples; -1 is treated like any other class.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample, in the map and in the class shares.
+            Weight of each sample, for fitting the map and for the class shares.
 
         Returns
         -------
@@ -178,7 +180,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        """Take what the map takes: samples, objects, or a matrix of pairs."""
+        """Return the tags of the map: it may accept samples, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit"):
             tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
@@ -207,13 +209,13 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def predict_proba(self, X: Any) -> Floats:
-        """Return class probabilities, of which that of the class that `predict` returns is the largest.
+        """Return class probabilities, the largest for the class that `predict` returns.
 
-        They are the class shares of the training samples that are nearest to the same prototype, with one more sample
-        that belongs to all classes alike; the prototype's class has the largest. With ``labeling="majority"`` it has
-        all. With ``per_class``, probabilities are in proportion to ``exp(-sqrt(d) / T)`` of the nearest prototype of
-        each class, at squared distance d, or to ``(1 + d - d_min)^(-1/T)`` where d is the logarithm of a density. The
-        temperature T fits the training samples best.
+        The probabilities are the class shares of the training samples in the receptive field of the nearest prototype,
+        smoothed by one additional sample that belongs to all classes equally. With ``labeling="majority"``, the class
+        of the prototype has probability one. With ``per_class``, probabilities are proportional to ``exp(-sqrt(d) /
+        T)``, where d is the squared distance to the nearest prototype of each class, or to ``(1 + d - d_min)^(-1/T)``
+        for maps whose distance d is the logarithm of a density. The temperature T is fitted to the training samples.
 
         Parameters
         ----------
@@ -233,7 +235,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def nearest(self, X: Any) -> Indices:
-        """Return the index of the nearest prototype of each sample, among those of all maps.
+        """Return the index of the nearest prototype of each sample among the prototypes of all maps.
 
         Parameters
         ----------
@@ -259,8 +261,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Distances as the maps measure them, in the order of ``prototype_labels_``: squared, unless the maps are
-            scikit-learn's.
+            Distances as defined by the maps, in the order of ``prototype_labels_``: squared distances, except for the
+            estimators of scikit-learn.
         """
         return self._distances(self._check_new(X))
 
@@ -268,8 +270,9 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     def confidence(self, X: Any) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
-        ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class:
-        0 on a class border, 1 on a prototype. Where distances are logarithms of densities, densities take their place.
+        ``d+`` is the squared distance to the nearest prototype and ``d-`` the squared distance to the nearest prototype
+        of another class. The value is 0 on a class border and 1 at a prototype. For maps whose distances are logarithms
+        of densities, densities are compared instead.
 
         Parameters
         ----------
@@ -302,7 +305,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         if not weighted:
             return estimator.fit(X, y)
         if not has_fit_parameter(estimator, "sample_weight"):
-            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
+            raise ValueError(f"{type(estimator).__name__} does not support sample_weight; fit it without weights.")
         return estimator.fit(X, y, sample_weight=weights)
 
     def _winners(self, X: Array) -> Indices:

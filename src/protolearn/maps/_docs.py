@@ -1,4 +1,4 @@
-"""What the documentation of all maps with a shape shares, written once."""
+"""Parameter and attribute texts shared by all maps whose prototypes have a shape."""
 
 from __future__ import annotations
 
@@ -8,90 +8,97 @@ __all__ = ["documented"]
 
 SIZE = """
 n_prototypes : int or "auto", default="auto"
-    Number of prototypes; ``"auto"`` is the largest, from 1 to 8, that leaves each four different samples or more for
-    each direction that it learns. A first patch decides it for all.
+    Number of prototypes. ``"auto"`` is the largest number from 1 to 8 that leaves at least four distinct samples for
+    each direction of each prototype; the first patch determines it for all patches.
 """
 
 SHAPE = """
 n_components : int, optional
-    Number of directions that each prototype knows, with one variance for all others; by default all, a full matrix.
+    Number of principal directions of each prototype. All other directions share one variance. By default, each
+    prototype has all directions, a full matrix.
 normalization : {"det", "logdet", "none"}, default="det"
-    How distances of different prototypes are made comparable: matrices of determinant one; the logarithm of the
-    determinant of the covariance added, as in a density; or not at all.
+    Normalization that makes distances of different prototypes comparable: ``"det"`` scales each matrix to determinant
+    one; ``"logdet"`` adds the logarithm of the determinant of the covariance, as in a normal density; ``"none"``
+    applies no normalization.
 scope : {"local", "global"}, default="local"
-    A matrix for each prototype, or one for all.
+    ``"local"`` learns a matrix for each prototype, ``"global"`` a single matrix for all prototypes.
 selection : {"top", "optimal"}, default="top"
-    Which directions are known, if not all: those of largest variance, or those that make the cost smallest.
+    Choice of the ``n_components`` directions: those of largest variance, or those that minimize the cost.
 regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="prior"
-    What to do with directions of a prototype in which its samples hardly vary: let each prototype start with a
-    tenth of a sample, which varies like all samples, and with the variance within the steps in which features are
-    recorded; lift their variance to the smallest allowed one, add it to all, leave such directions out of the
-    distance, damp them, or raise an error.
+    Treatment of directions in which the samples of a prototype hardly vary. ``"prior"`` adds to each prototype a tenth
+    of a sample with variances derived from all samples, and the variance due to the resolution at which features are
+    recorded. ``"floor"`` raises small variances to the smallest variance allowed, ``"ridge"`` adds the smallest
+    variance allowed to all variances, ``"pinv"`` leaves these directions out of the distance (pseudoinverse),
+    ``"tikhonov"`` damps them, and ``"none"`` raises an error.
 epsilon : float, default=1e-6
-    Smallest variance allowed, as a share of the mean variance of the prototype; of no effect if the prior is larger,
-    which it is unless features are constant. Features count in units of their own
-    deviation, if all directions are known.
+    Smallest variance allowed, relative to the mean variance of the prototype. It has no effect where the prior is
+    larger, which is the case unless features are constant. If all directions are learned, features are measured in
+    units of their standard deviations.
 metric_init : {"identity", "covariance"}, default="identity"
-    Distance of the first epoch: Euclidean, or by the covariance of all samples, which makes the result independent of
-    any linear map of the features if ``init`` is an array and ``regularization="floor"``. With few ``n_components`` of
-    more than 64 features it is always Euclidean.
+    Distance in the first epoch: Euclidean, or the Mahalanobis distance of the covariance of all samples. The latter
+    makes the result invariant under linear maps of the features if ``init`` is an array and ``regularization="floor"``.
+    With more than 64 features and few ``n_components`` the distance is always Euclidean.
 """
 
 PATCHES = """
 label_weight : float, default=0.0
-    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
-    count alike, each in units of its total variance.
+    Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels and
+    features have equal weight, each normalized by its total variance.
 magnification : float or "optimal", default=0.0
-    Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
+    Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
+    `NeuralGas`.
 patch_size : int, optional
-    Learn from patches of about so many samples, one after the other, instead of all at once. Prototypes, with
-    their shapes, stand for the samples of earlier patches.
+    Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
+    samples at once. Prototypes and their shapes represent the samples of earlier patches.
 patch_runs : int, default=1
-    Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+    Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
 decay : float, default=1.0
-    Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+    Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples are
+    gradually forgotten.
 %(running)s
 """
 
 RUNNING = """
 n_jobs : int, optional
-    Number of threads; None means as many as the matrix library may use.
+    Number of threads; None means the number of threads of the BLAS library.
 random_state : int, RandomState instance or None, default=None
-    Makes random starts, the order of patches and online learning repeatable.
+    Seed of random initialization, the order of the patches and online learning. An int makes results reproducible.
 verbose : int, default=0
-    1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+    1 shows a progress bar (or lines of text, if the output is not a terminal), 2 prints one line for every epoch.
 """
 
 ATTRIBUTES = """
 prototypes_ : ndarray of shape (n_prototypes, n_features)
-    The prototypes.
+    Positions of the prototypes.
 components_ : ndarray of shape (n_prototypes, n_components, n_features)
-    Principal directions of each prototype, orthonormal, the largest variance first. If there are more than 64
-    features, and more than samples, and all directions are asked for, only those in which samples differ.
+    Principal directions of each prototype, orthonormal, in order of decreasing variance. If all directions are
+    requested of more than 64 features, and there are more features than samples, only directions in which the samples
+    differ are included.
 variances_ : ndarray of shape (n_prototypes, n_components)
-    Variance along each of them.
+    Variance along each of the ``components_``.
 residual_variances_ : ndarray of shape (n_prototypes,)
-    Variance along every other direction, or their mean; 0 if there is none.
+    Mean variance along the remaining directions; 0 if there are none.
 covariances_ : ndarray of shape (n_prototypes, n_features, n_features)
-    The covariance that these make up, computed when asked for.
+    Covariance matrix of each prototype, composed of the variances above; computed on access.
 omegas_ : ndarray of shape (n_prototypes, n_features, n_features)
-    Matrices of the distance :math:`\\|\\Omega_i (x - w_i)\\|^2`, apart from constants; computed when asked for.
+    Matrices of the distance :math:`\\|\\Omega_i (x - w_i)\\|^2`, up to additive constants; computed on access.
 log_volumes_ : ndarray of shape (n_prototypes,)
     Half the logarithm of the determinant of each covariance.
 weights_ : ndarray of shape (n_prototypes,)
-    Share of each prototype in the samples.
+    Fraction of the samples in the receptive field of each prototype.
 floored_ : ndarray of shape (n_prototypes,)
-    Number of directions of each prototype whose variance comes from the regularization rather than from samples.
+    Number of directions of each prototype whose variance is determined by the regularization instead of the samples.
 labels_ : ndarray of shape (n_samples,)
-    Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+    Index of the nearest prototype of each training sample (of the last patch, if patches were given one by one).
 multiplicities_ : ndarray of shape (n_prototypes,)
-    Weight of all samples in each receptive field.
+    Total weight of the samples in the receptive field of each prototype.
 graph_ : sparse array of shape (n_prototypes, n_prototypes)
-    Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+    Topology representing network. The weight of an edge is the total weight of the samples whose two nearest prototypes
+    it connects.
 cost_history_, range_history_ : list of float
-    Cost at the start of every epoch, and its range.
+    Cost at the start of every epoch, and the neighborhood range of the epoch.
 n_iter_ : int
-    Number of epochs run (on the last patch).
+    Number of epochs run (on the last patch, if there are patches).
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -100,16 +107,16 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
 
 LABELS = """
 label_distribution_, prototype_labels_, classes_ : ndarray
-    Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+    Class shares of each prototype, its majority class, and the classes; present if ``label_weight > 0``.
 magnification_ : float
-    The exponent used, if magnification control is on.
+    Exponent used; present if magnification control is enabled.
 """
 
 SWAPS = """
 swap_condition_ : ndarray of shape (n_prototypes,)
-    Whether the cost would not fall if one direction of a prototype were exchanged for another. Where it would, and with
-    ``selection="top"``, the cost may rise from one epoch to the next. Not known, and so not there, where only the
-    largest variances are: with ``n_components`` up to half of more than 64 features.
+    Whether no exchange of one direction of the prototype for another would lower the cost. Where this is False, and
+    with ``selection="top"``, the cost may rise from one epoch to the next. The attribute is missing if only the largest
+    variances are computed: with more than 64 features and ``n_components`` up to half of them.
 """
 
 PARTS = {

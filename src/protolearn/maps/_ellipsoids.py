@@ -1,4 +1,4 @@
-"""Prototypes that are ellipsoids: how samples are read for them, how they start, and the fitted model they make."""
+"""Prototypes that are ellipsoids: their samples, initialization and fitted model."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SKETCH_ROWS = 2048  # samples of a chunk when they are sketched: sums are large,
 class FittedShapes(FittedPoints):
     """Ellipsoids in coordinates that are scaled by ``scale`` (d,).
 
-    ``rule`` says what distances they make, ``floored`` (k,) in how many directions they were regularized, and
-    ``log_weights`` (k,) are the logarithms of their shares in a mixture, None if these do not count in distances.
+    ``rule`` defines the distances, ``floored`` (k,) counts the regularized directions, and ``log_weights`` (k,) are the
+    logarithms of the mixture weights, None if distances do not depend on them.
     """
 
     shapes: Shapes
@@ -62,8 +62,8 @@ class FittedShapes(FittedPoints):
         samples = Samples(X.astype(np.float64) if spanned else X, np.ones(len(X))).filled()
         if spanned and samples.gaps is not None:
             raise ValueError(
-                f"X has missing values (NaN), for which whole covariances of {d} features are needed, and the map was "
-                "fitted to fewer samples than features; fill them in by complete."
+                f"X has missing values (NaN), which need full covariances of {d} features, but the map was "
+                "fitted to fewer samples than features; impute them by complete()."
             )
         source = samples.source(
             origin=np.median(self.positions, axis=0),
@@ -83,7 +83,7 @@ class FittedShapes(FittedPoints):
     def per_sample(
         self, X: Array, function: Callable[[Array], Array], n_threads: int, measure: str | None = None
     ) -> Array:
-        """Return what a function makes of the distances of samples, a chunk at a time."""
+        """Apply a function to the distances of samples, one chunk at a time."""
         prototypes, source = self.stage(X, n_threads, measure)
         look = prototypes.measure(source.dtype)
         (found,) = source.gather(lambda chunk: (function(look(chunk)[0]),), len(prototypes))
@@ -105,19 +105,19 @@ class Ellipsoids(Points):
     Parameters
     ----------
     name : str
-        What messages call the map.
+        Name of the map in messages.
     auto : bool
-        Whether their number follows from the samples.
+        Whether the number of prototypes is derived from the samples.
     n_components : int, optional
-        Number of directions of each, all by default.
+        Number of directions of each prototype; all by default.
     template : ShapeRule
-        How shapes follow from covariances, whatever the number of directions.
+        Rule that derives shapes from covariances, for any number of directions.
     metric_init : {"identity", "covariance"}
-        Shapes that all start with.
+        Initial shape of all prototypes.
     mixes : bool
-        Whether the shares of prototypes count in distances.
+        Whether distances include the mixture weights of the prototypes.
     span : Span, optional
-        Coordinates in which learning goes on, if they are not the features.
+        Coordinates in which the prototypes are learned, if these differ from the features.
     """
 
     name: str
@@ -183,7 +183,7 @@ class Ellipsoids(Points):
             return None
         if not samples.in_memory:
             raise ValueError(
-                f"X has {n} samples of {d} features; fewer samples than features fit in memory: compute X."
+                f"X has {n} samples of {d} features; fewer samples than features fit in memory: pass X.compute()."
             )
         if past is not None:
             return Span.of(samples, past.scale, past.scale, past, self.init)
@@ -291,7 +291,7 @@ class Ellipsoids(Points):
         return np.hstack([(points - source.origin[: source.n_features]) * source.scale, labels])
 
     def _prior(self, source: PointSource, k: int) -> Prior | None:
-        """Return what prototypes have seen before their samples: a part of one of these."""
+        """Return the prior of the prototypes: a fraction of a sample."""
         if self.template.regularization != "prior" or not source.n_single:
             return None
         features, span = source, self.span

@@ -1,4 +1,4 @@
-"""k-means: only the winner learns."""
+"""k-means clustering: each sample updates its winner only."""
 
 from __future__ import annotations
 
@@ -22,87 +22,96 @@ __all__ = ["KMeans", "still_epochs"]
 
 
 class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
-    r"""k-means: each sample moves its nearest prototype only.
+    r"""k-means clustering, in which each sample updates its nearest prototype only.
 
-    Minimizes :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
-    prototypes. Fast, but it depends on the start; `NeuralGas` of the same size is the steadier alternative. It has all
-    that the other maps have: labels, magnification control, patches.
+    The cost function :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` is minimized by alternating between
+    assigning samples to prototypes and moving prototypes to the means. k-means is fast but depends on the
+    initialization; `NeuralGas` of the same size depends on it less. Like the other maps, it supports labels,
+    magnification control and patches.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of prototypes, one for each cluster.
     metric : "euclidean" or learned metric, default="euclidean"
-        Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
-        is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+        Distance between samples and prototypes: Euclidean, or a learned metric with a single matrix for all samples, in
+        any form that `protolearn.as_metric` accepts, such as the ``metric_`` of a fitted `GMLVQ`.
     missing : {"error", "partial"}, default="error"
-        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
-        features that a sample has a value of, times the number of all features over that of these, and prototypes are
-        means of known values.
+        Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
+        distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
+        known features, and prototypes are means of known values.
     algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves the winner a little after
-        each of n_samples random samples.
+        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
+        per epoch and moves the winner a small step towards each.
     init : {"k-means++", "random", "center", "pca"} or array of shape (n_clusters, n_features), default="k-means++"
-        Where prototypes start: spread samples, random samples, small values around the mean, on the principal plane,
-        or given.
+        Initial prototypes: ``"k-means++"`` chooses samples far from each other, ``"random"`` chooses samples at random,
+        ``"center"`` places prototypes close to the mean, ``"pca"`` on a grid in the plane of the first two principal
+        components. An array gives the positions.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=300
-        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
     tol : float, default=1e-4
-        Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
+        Training stops when the squared movement of all prototypes in one epoch is below ``tol`` times the mean variance
+        of the features.
     empty : {"keep", "reseed"}, default="keep"
-        A prototype that wins no sample stays where it is, or moves to the sample farthest from its prototype.
+        Treatment of prototypes that win no sample: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
+        samples farthest from their nearest prototypes.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the learning rate of the online algorithm falls; a callable maps (start, end, n_steps) to the values, 256
-        for each epoch.
+        Decay of the learning rate of the online algorithm. A callable maps (start, end, n_steps) to the n_steps values,
+        256 for each epoch.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
-        count alike, each in units of its total variance.
+        Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
+        and features have equal weight, each normalized by its total variance.
     magnification : float or "optimal", default=0.0
-        Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
+        Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
+        `NeuralGas`.
     density_at : {"sample", "winner"}, default="sample"
-        Where magnification control takes the density: at the sample, or, if online, at the winner, whose step is then
-        multiplied by a power of it.
+        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
+        winner, whose step is then multiplied by the density to the power c.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last step size of the online algorithm.
+        First and last learning rate of the online algorithm.
     edge_lifetime : int, optional
-        If online, make the edges of ``graph_`` while learning, and drop an edge after so many wins of one of its ends
-        without it. By default they are made in the end, from all samples.
+        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
+        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
+        all samples after training.
     patch_size : int, optional
-        Learn from patches of about so many samples, one after the other, instead of all at once.
+        Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
+        samples at once.
     patch_runs : int, default=1
-        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+        Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
     decay : float, default=1.0
-        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+        Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples
+        are gradually forgotten.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
     random_state : int, RandomState instance or None, default=None
-        Makes the start, the order of patches and online learning repeatable.
+        Seed of the initialization, the order of the patches and online learning. An int makes results reproducible.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+        1 shows a progress bar (or lines of text, if the output is not a terminal), 2 prints one line for every epoch.
 
     Attributes
     ----------
     prototypes_, cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The prototypes; the second is scikit-learn's name of the same array.
+        Positions of the prototypes. ``cluster_centers_`` is scikit-learn's name for the same array.
     inertia_ : float
-        Sum of the squared distances of the samples that ``labels_`` is of to their nearest prototypes, times their
-        weights.
+        Weighted sum of the squared distances between the samples of ``labels_`` and their nearest prototypes.
     labels_ : ndarray of shape (n_samples,)
-        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+        Index of the nearest prototype of each training sample (of the last patch, if patches were given one by one).
     multiplicities_ : ndarray of shape (n_clusters,)
-        Weight of all samples in each receptive field.
+        Total weight of the samples in the receptive field of each prototype.
     graph_ : sparse array of shape (n_clusters, n_clusters)
-        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+        Topology representing network. The weight of an edge is the total weight of the samples whose two nearest
+        prototypes it connects.
     cost_history_, range_history_ : list of float
-        Cost at the start of every epoch, half the inertia; the range is 0.
+        Cost at the start of every epoch (half the inertia), and the neighborhood range (always 0).
     n_iter_ : int
-        Number of epochs run (on the last patch).
+        Number of epochs run (on the last patch, if there are patches).
     label_distribution_, prototype_labels_, classes_ : ndarray
-        Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+        Class shares of each prototype, its majority class, and the classes; present if ``label_weight > 0``.
     magnification_ : float
-        The exponent used, if magnification control is on.
+        Exponent used; present if magnification control is enabled.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -110,7 +119,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
 
     See Also
     --------
-    NeuralGas : The same cost in the end, with less dependence on the start.
+    NeuralGas : The same cost function at the end of annealing, with less dependence on the initialization.
 
     References
     ----------
@@ -186,12 +195,12 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
 
     @property
     def n_prototypes(self) -> int:
-        """Number of prototypes, as other maps call it."""
+        """Number of prototypes, under the name that other maps use."""
         return self.n_clusters
 
     @property
     def cluster_centers_(self) -> Array:
-        """The prototypes, as scikit-learn calls them."""
+        """Positions of the prototypes, under scikit-learn's name."""
         return self.prototypes_
 
     def _publish(self, fitted: FittedPoints) -> None:
@@ -208,5 +217,5 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
 
 
 def still_epochs(tol: float, empty: str) -> Epochs:
-    """Return epochs of k-means, with the tolerance and the treatment of idle prototypes that parameters name."""
+    """Return epochs of k-means, with the tolerance and the treatment of idle prototypes given by the parameters."""
     return partial(until_still, tol=tol, reseeds=empty == "reseed")

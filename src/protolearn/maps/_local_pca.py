@@ -1,4 +1,4 @@
-"""Two classical models of local principal components, as special cases of maps: VQPCA and mixtures of PPCA."""
+"""Two classical models with local principal components, as special cases of maps: VQPCA and mixtures of PPCA."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["VQPCA", "MixturePPCA"]
 
 
 class _LocalPCA(ShapedMap):
-    """What the two have in common: no annealing, and no labels or patches."""
+    """Base class of both models: no annealing, no labels and no patches."""
 
     n_prototypes: int | str
     tol: float
@@ -74,7 +74,7 @@ def until_flat(
     tol: float,
     logarithmic: bool = False,
 ) -> Iterator[Step]:
-    """Run epochs until the cost hardly falls: by a share of it, or, if it is a logarithm, for a sample on average."""
+    """Run epochs until the decrease of the cost is small, relative to the cost or, for a logarithm, per sample."""
     before, mass = np.inf, source.mass
     for step in anneal(prototypes, cooperation, source, ranges):
         flat = bool(before - step.cost <= tol * (mass if logarithmic else abs(step.cost)))
@@ -86,31 +86,32 @@ def until_flat(
 
 @documented
 class VQPCA(_LocalPCA):
-    """Vector quantization with principal components: each sample goes to the subspace that reconstructs it best.
+    """Vector quantization by local PCA: each sample is assigned to the subspace that reconstructs it best.
 
-    Minimizes the squared distance of samples to the nearest of ``n_prototypes`` affine subspaces by turns in
-    assignments, means and principal directions. Fast, good for compression, and dependent on the start; a subspace has
-    no end, so far samples may share it.
+    Minimizes the squared distance of samples to the nearest of ``n_prototypes`` affine subspaces by alternating between
+    assignments and the means and principal directions. It is fast and suits compression, but depends on the
+    initialization. Since a subspace is unbounded, samples far from each other may share it.
 
     Parameters
     ----------
     %(size)s
     n_components : int, default=1
-        Dimension of each.
+        Dimension of each subspace.
     measure : {"reconstruction", "euclidean"}, default="reconstruction"
-        What assigns samples: the distance to the subspace, or to its center. Of subspaces that are equally near, up to
-        a billionth of the squared distance along them, that with the nearest center counts; float32
-        samples of more than 64 features are too coarse for that.
+        Distance by which samples are assigned: the distance to the subspace, or the distance to its center. Ties
+        between subspaces, up to a billionth of the squared distance along them, are broken by the distance to the
+        center, except for float32 samples with more than 64 features, whose precision does not suffice.
     epsilon : float, default=1e-6
-        Smallest variance allowed in a density, as a share of the mean variance of the prototype.
+        Smallest variance allowed in the density (`score_samples`), relative to the mean variance of the prototype.
     init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
-        Where centers start: at the result of k-means, at spread or random samples, around the mean, or given.
+        Initial centers: ``"euclidean"`` is the result of k-means; for the other values see `KMeans`.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=200
-        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
     tol : float, default=1e-6
-        Stop when an epoch lowers the cost by less than this share.
+        Training stops when an epoch lowers the cost by less than this fraction of the cost.
     %(running)s
 
     Attributes
@@ -171,24 +172,25 @@ class VQPCA(_LocalPCA):
 class MixturePPCA(_LocalPCA):
     """Mixture of probabilistic principal component analyzers, by expectation maximization.
 
-    A mixture of normal distributions, each with ``n_components`` directions of its own variance and the same variance
-    along all others. The cost is the negative log-likelihood, up to a constant.
+    The model is a mixture of normal distributions, each with individual variances along ``n_components`` directions and
+    one common variance along all others. The cost is the negative log-likelihood, up to a constant.
 
     Parameters
     ----------
     %(size)s
     n_components : int, default=1
-        Number of directions of each.
+        Number of principal directions of each component of the mixture.
     epsilon : float, default=1e-6
-        Smallest variance allowed, as a share of the mean variance of the prototype.
+        Smallest variance allowed, relative to the mean variance of the prototype.
     init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
-        Where centers start: at the result of k-means, at spread or random samples, around the mean, or given.
+        Initial centers: ``"euclidean"`` is the result of k-means; for the other values see `KMeans`.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the highest
+        likelihood is kept.
     max_iter : int, default=200
-        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
     tol : float, default=1e-6
-        Stop when an epoch raises the log-likelihood of a sample by less than this on average.
+        Training stops when an epoch raises the mean log-likelihood of the samples by less than this value.
     %(running)s
 
     Attributes
@@ -228,7 +230,7 @@ class MixturePPCA(_LocalPCA):
 def mixture_epochs(
     prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState, *, tol: float
 ) -> Iterator[Step]:
-    """Run expectation maximization; the start, which is of points, is k-means."""
+    """Run expectation maximization; the first points come from k-means."""
     plain = isinstance(prototypes, Mean)
     return until_flat(
         prototypes, WinnerTakesAll() if plain else cooperation, source, ranges, rng, tol=tol, logarithmic=not plain

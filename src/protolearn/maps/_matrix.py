@@ -1,4 +1,4 @@
-"""k-means, neural gas and self-organizing maps whose prototypes have a matrix each."""
+"""k-means, neural gas and self-organizing maps with an adaptive matrix for each prototype."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST_NODES = 12  # of a lattice that is not given, if there are four samples fo
 
 
 class _MatrixMap(ShapedMap):
-    """What the three have in common: which distance the matrices make."""
+    """Base class of the three maps: the distance defined by the matrices."""
 
     normalization: str
     _constraints: ClassVar[dict[str, Constraint]] = {"normalization": option("det", "logdet", "none")}
@@ -42,30 +42,33 @@ class _MatrixMap(ShapedMap):
 
 @documented
 class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
-    r"""k-means with a matrix for each prototype: clusters are ellipsoids, of any direction and elongation.
+    r"""k-means with an adaptive matrix for each prototype, which finds ellipsoidal clusters.
 
-    Minimizes :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` with
-    :math:`\det \Lambda_i = 1` by turns in the receptive fields, the prototypes (means) and the matrices (inverse
-    covariances of the fields, normalized).
+    Minimizes :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` subject to :math:`\det
+    \Lambda_i = 1` by alternating between the receptive fields, the prototypes (means of the receptive fields) and the
+    matrices (normalized inverse covariances of the receptive fields).
 
     Parameters
     ----------
     %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array, default="auto"
-        Where prototypes start: at the result of k-means, at spread or random samples, around the mean, on the principal
-        plane, or given. ``"auto"`` is the first, and spread and random samples in turns from the second of ``n_init``
-        starts on.
+        Initial prototypes: ``"euclidean"`` is the result of `KMeans`; for the other values see there. ``"auto"`` uses
+        ``"euclidean"`` for the first of ``n_init`` runs, and ``"k-means++"`` and ``"random"`` alternately for the
+        others.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=300
-        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
+        Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
     tol : float, default=1e-4
-        Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
+        Training stops when the squared movement of all prototypes in one epoch is below ``tol`` times the mean variance
+        of the features.
     empty : {"keep", "reseed"}, default="keep"
-        A prototype that wins no sample stays as it is, or moves to the sample farthest from its prototype.
+        Treatment of prototypes that win no sample: ``"keep"`` leaves them unchanged, ``"reseed"`` moves them to the
+        samples farthest from their nearest prototypes.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Of no effect, since the range is zero.
+        Not used, since the neighborhood range is zero.
     %(patches)s
 
     Attributes
@@ -76,7 +79,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
 
     See Also
     --------
-    MatrixNeuralGas : Less dependent on the start.
+    MatrixNeuralGas : Less dependent on the initialization.
 
     References
     ----------
@@ -149,36 +152,38 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
 
 @documented
 class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
-    r"""Neural gas with a matrix for each prototype: it finds position, direction and elongation of clusters.
+    r"""Neural gas with an adaptive matrix for each prototype, which finds ellipsoidal clusters.
 
-    Minimizes, while the range :math:`\lambda` falls,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 
-    with :math:`\det \Lambda_i = 1`, where :math:`k_{ij}` is the rank of prototype i for sample j, each prototype
-    measuring with its own matrix. The best matrix is the inverse of the weighted covariance, normalized, so every
-    prototype carries the principal components of its region along. With ``n_components`` it knows only a few of them,
-    which makes it fit for many features.
+    subject to :math:`\det \Lambda_i = 1`, where :math:`k_{ij}` is the rank of prototype i for sample j. The distance to
+    each prototype is measured by its own matrix. The optimal matrix is the normalized inverse of the weighted
+    covariance, so every prototype provides the principal components of its region. With ``n_components``, only the
+    leading ones are learned, which makes the method applicable to many features.
 
     Parameters
     ----------
     %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array, default="auto"
-        Where prototypes start: at the result of neural gas, spread samples, small values around the mean, random
-        samples, on the principal plane, or given. ``"auto"`` is the first, and spread and random samples in turns
-        from the second of ``n_init`` starts on.
+        Initial prototypes: ``"euclidean"`` is the result of `NeuralGas`; for the other values see there. ``"auto"``
+        uses ``"euclidean"`` for the first of ``n_init`` runs, and ``"k-means++"`` and ``"random"`` alternately for the
+        others.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=100
-        Number of epochs over which the range falls.
+        Number of epochs, over which the neighborhood range decreases.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, 2 if prototypes start
-        spread over the samples, and 0.5 if they start from neural gas.
+        Initial neighborhood range. ``"auto"`` is 0.5 if prototypes start from the result of neural gas, 2 for
+        ``"k-means++"``, and half the number of prototypes for other initializations.
     range_end : float, default=0.01
-        Last range.
+        Final neighborhood range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+        Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each
+        epoch.
     %(patches)s
 
     Attributes
@@ -189,9 +194,9 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
 
     See Also
     --------
-    NGPCA : Few directions for each prototype, learned from one sample at a time.
+    NGPCA : A few directions for each prototype, also learned online.
     PrototypeClassifier : Turns a map into a classifier.
-    OutlierDetector : Turns a map into a detector of outliers.
+    OutlierDetector : Turns a map into an outlier detector.
 
     References
     ----------
@@ -266,44 +271,47 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
 
 @documented
 class MatrixSOM(LatticeFamily, _MatrixMap):
-    r"""Self-organizing map with a matrix for each prototype.
+    r"""Self-organizing map with an adaptive matrix for each prototype.
 
-    Minimizes, while the range :math:`\lambda` falls,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 
-    with :math:`\det \Lambda_i = 1`; :math:`h` and the winner :math:`s_j` are those of `SOM`, with these distances.
+    subject to :math:`\det \Lambda_i = 1`. The neighborhood function :math:`h` and the winner :math:`s_j` are defined as
+    in `SOM`, with these distances.
 
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions,
-        but has about a dozen nodes at least, if there are four samples for each.
+        Arrangement of the nodes, as in `SOM`. ``"auto"`` chooses the size such that there are at least four samples for
+        each direction of each prototype, but about a dozen nodes at least, if there are four samples for each node.
     topology : {"rectangular", "hexagonal"}, default="rectangular"
-        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
+        Type of lattice for ``"auto"`` and tuples: nodes have four neighbors, or six.
     %(shape)s
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
-        nearest prototype; for ``"heskes-printed"`` see `SOM`.
+        Definition of the winner. ``"heskes"`` is the winner of the cost function above, which training then decreases;
+        ``"nearest"`` is Kohonen's rule, the nearest prototype; for ``"heskes-printed"`` see `SOM`.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
-        Where prototypes start: ``"euclidean"`` at the result of a self-organizing map, ``"pca"`` with the lattice laid
-        over the principal plane. ``"auto"`` is the first, and spread and random samples in turns from the
-        second of ``n_init`` starts on.
+        Initial prototypes: ``"euclidean"`` is the result of `SOM`; for the other values see there. ``"auto"`` uses
+        ``"euclidean"`` for the first of ``n_init`` runs, and ``"k-means++"`` and ``"random"`` alternately for the
+        others.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=100
-        Number of epochs over which the range falls.
+        Number of epochs, over which the neighborhood range decreases.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``"euclidean"`` and ``"pca"``) on a flat lattice, else a quarter. In all patches but the first it is
-        ``range_end``.
+        Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is
+        already ordered (``"euclidean"`` and ``"pca"`` on a flat lattice), and one quarter otherwise. For all patches
+        after the first it is ``range_end``.
     range_end : float, default=0.2
-        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Larger values
-        blend the shapes of neighbors.
+        Final neighborhood range. Both ranges are in units of the shortest distance between two nodes, which is 1 on
+        most lattices. Larger values make the shapes of neighbors more similar.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+        Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each
+        epoch.
     %(patches)s
 
     Attributes
@@ -316,7 +324,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
 
     See Also
     --------
-    SOM : The same with Euclidean distances.
+    SOM : Self-organizing map with Euclidean distances.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Neural gas: prototypes learn from every sample by rank."""
+"""Neural gas: every sample updates all prototypes, weighted by their distance ranks."""
 
 from __future__ import annotations
 
@@ -21,101 +21,108 @@ WINNERS_ONLY = 0.1  # range below which others than the winner learn next to not
 
 
 class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
-    r"""Neural gas: vector quantization in which prototypes cooperate by rank.
+    r"""Neural gas: vector quantization with a neighborhood function of distance ranks.
 
-    Minimizes, while the range :math:`\lambda` falls,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, \|x_j - w_i\|^2,
 
-    where :math:`k_{ij}` is the rank of prototype i among all prototypes by distance to sample j (0 for the nearest)
-    and :math:`u_j` the weight of the sample. Prototypes near a sample learn from it together, so that none is left
-    idle; as the range falls to zero the cost becomes that of k-means. Use it where k-means would be used and a good,
-    steady solution matters, or as the base of a topology graph (``graph_``).
+    where :math:`k_{ij}` is the rank of prototype i among all prototypes by distance to sample j (0 for the nearest) and
+    :math:`u_j` the weight of the sample. A sample updates all prototypes in its neighborhood, which keeps prototypes
+    from staying idle. As the range falls to zero, the cost becomes that of k-means. Use neural gas in place of k-means
+    if the result should depend less on the initialization, or to learn a topology graph (``graph_``).
 
     Parameters
     ----------
     n_prototypes : int, default=8
         Number of prototypes.
     metric : "euclidean" or learned metric, default="euclidean"
-        Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
-        is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+        Distance between samples and prototypes: Euclidean, or a learned metric with a single matrix for all samples, in
+        any form that `protolearn.as_metric` accepts, such as the ``metric_`` of a fitted `GMLVQ`.
     missing : {"error", "partial"}, default="error"
-        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
-        features that a sample has a value of, times the number of all features over that of these, and prototypes are
-        means of known values.
+        Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
+        distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
+        known features, and prototypes are means of known values.
     algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
-        n_samples random samples.
+        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
+        per epoch and moves the prototypes a small step towards each.
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
-        Where prototypes start: spread samples, small values around the mean, random samples, on the principal plane,
-        or given.
+        Initial prototypes: ``"k-means++"`` chooses samples far from each other, ``"center"`` places prototypes close to
+        the mean, ``"random"`` chooses samples at random, ``"pca"`` places prototypes on a grid in the plane of the
+        first two principal components. An array gives the positions.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=100
-        Number of epochs over which the range falls.
+        Number of epochs, over which the neighborhood range decreases.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
-        start spread over the samples (``init="k-means++"``).
+        Initial neighborhood range. ``"auto"`` is 2 for ``init="k-means++"``, which already spreads the prototypes over
+        the samples, and half the number of prototypes for other initializations.
     range_end : float, default=0.01
-        Last range.
+        Final neighborhood range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
-        epoch, 256 if online.
+        Decay of the neighborhood range and of the learning rate. A callable maps (start, end, n_steps) to the n_steps
+        values: one for each epoch, or 256 for each epoch of the online algorithm.
     settle : bool, default=True
-        After the last epoch of the batch algorithm, if only winners learn by then, move prototypes that are hardly
-        needed to where one more lowers the cost of k-means most, as long as that helps. Annealing alone passes over
-        small groups far from all others.
+        Whether to relocate prototypes after the last epoch of the batch algorithm. Prototypes that contribute little
+        are moved to positions where an additional prototype lowers the k-means cost most, as long as the cost
+        decreases. This finds small, remote groups of samples that annealing alone misses. It applies only if
+        ``range_end`` is so small that only winners learn.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
-        count alike, each in units of its total variance.
+        Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
+        and features have equal weight, each normalized by its total variance.
     magnification : float or "optimal", default=0.0
-        Exponent c of magnification control: samples count with their density to the power c. Positive values put more
-        prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes
-        2 / (intrinsic dimension), which makes all prototypes win about equally often. The density is estimated from
-        all pairs of samples.
+        Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c.
+        Positive values place more prototypes in dense regions, negative values (above -1) more in sparse regions.
+        ``"optimal"`` is 2 / (intrinsic dimension), for which all prototypes win about equally often. The density is
+        estimated from all pairs of samples.
     density_at : {"sample", "winner"}, default="sample"
-        Where magnification control takes the density: at the sample, or, if online, at the winner, whose step is then
-        multiplied by a power of it.
+        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
+        winner, whose step is then multiplied by the density to the power c.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last step size of the online algorithm.
+        First and last learning rate of the online algorithm.
     edge_lifetime : int, optional
-        If online, make the edges of ``graph_`` while learning, and drop an edge after so many wins of one of its ends
-        without it. By default they are made in the end, from all samples.
+        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
+        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
+        all samples after training.
     patch_size : int, optional
-        Learn from patches of about so many samples, one after the other, instead of all at once.
+        Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
+        samples at once.
     patch_runs : int, default=1
-        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+        Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
     decay : float, default=1.0
-        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+        Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples
+        are gradually forgotten.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
     random_state : int, RandomState instance or None, default=None
-        Makes the start, the order of patches and online learning repeatable.
+        Seed of the initialization, the order of the patches and online learning. An int makes results reproducible.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+        1 shows a progress bar (or lines of text, if the output is not a terminal), 2 prints one line for every epoch.
 
     Attributes
     ----------
     prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
+        Positions of the prototypes.
     labels_ : ndarray of shape (n_samples,)
-        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+        Index of the nearest prototype of each training sample (of the last patch, if patches were given one by one).
     multiplicities_ : ndarray of shape (n_prototypes,)
-        Weight of all samples in each receptive field.
+        Total weight of the samples in the receptive field of each prototype.
     graph_ : sparse array of shape (n_prototypes, n_prototypes)
-        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+        Topology representing network. The weight of an edge is the total weight of the samples whose two nearest
+        prototypes it connects.
     cost_history_, range_history_ : list of float
-        Cost at the start of every epoch, and its range.
+        Cost at the start of every epoch, and the neighborhood range of the epoch.
     n_iter_ : int
-        Number of epochs run (on the last patch).
+        Number of epochs run (on the last patch, if there are patches).
     label_distribution_ : ndarray of shape (n_prototypes, n_classes)
         Share of each class in the label of each prototype, if ``label_weight > 0``.
     prototype_labels_ : ndarray of shape (n_prototypes,)
-        The class with the largest share, if ``label_weight > 0``.
+        Class with the largest share of each prototype, if ``label_weight > 0``.
     classes_ : ndarray of shape (n_classes,)
         The classes, if ``label_weight > 0``.
     magnification_ : float
-        The exponent used, if magnification control is on.
+        Exponent used; present if magnification control is enabled.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -123,7 +130,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
 
     See Also
     --------
-    SOM : The same with a fixed lattice, for a picture of the data.
+    SOM : Prototypes on a fixed lattice, for visualization.
     PrototypeClassifier : Turns a map into a classifier.
 
     References
@@ -209,5 +216,5 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
 
 
 def relocated(prototypes: Any, source: Any, range_: float, rng: np.random.RandomState) -> tuple[Any, float | None]:
-    """Move prototypes that are hardly needed, if only winners learned at the end."""
+    """Relocate prototypes that contribute little, if only winners learned at the end."""
     return relocate(prototypes, source, rng) if range_ <= WINNERS_ONLY else (prototypes, None)

@@ -1,4 +1,4 @@
-"""Neural gas with local PCA: prototypes that learn their principal directions, one sample at a time or in batches."""
+"""Neural gas with local PCA: prototypes with adaptive principal directions, learned online or in batches."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _learns_on(estimator: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Presented(FittedShapes):
-    """Ellipsoids that learn one sample at a time: so many so far, whose mean variance of a feature was ``unit``."""
+    """Ellipsoids learned online, after ``n_steps`` presentations; ``unit`` is the mean variance of the features."""
 
     n_steps: int
     unit: float
@@ -53,18 +53,19 @@ class _Presented(FittedShapes):
 
 @documented
 class NGPCA(ClusterMixin, GasFamily, ShapedMap):
-    r"""Neural gas with local PCA: every prototype is an ellipsoid with a few principal directions.
+    r"""Neural gas with local PCA, in which every prototype is an ellipsoid with a few principal directions.
 
-    A sample is presented to all prototypes; they learn, by their rank in the distance
+    Each sample updates the prototypes, weighted by their rank with respect to the distance
 
     .. math:: d_i(x) = \sum_a \frac{y_a^2}{\lambda_{ia}} + \frac{\|x - w_i\|^2 - \|y\|^2}{\lambda_i^*}
               + \sum_a \ln \lambda_{ia} + (n - m) \ln \lambda_i^*,
 
-    where y are the coordinates along the m directions of prototype i: twice the negative logarithm of a normal density,
-    up to a constant. Online, as it was first described, each step moves a prototype towards the sample and takes one
-    step of an online PCA. In batches, all samples are ranked, and prototypes and directions take their optimum: this
-    minimizes :math:`\tfrac12 \sum_j \sum_i e^{-k_{ij}/\lambda} d_i(x_j)`, uses all cores, and is the choice for large
-    data. Use the map as a density, to complete vectors, to compress, or with `PrototypeClassifier` to classify.
+    where y are the coordinates of the sample along the m directions of prototype i. Up to a constant, this distance is
+    twice the negative logarithm of a normal density. The online algorithm is the original one: each step moves a
+    prototype towards the sample and takes one step of an online PCA. The batch algorithm ranks all samples and then
+    sets prototypes and directions to their optimum. It minimizes :math:`\tfrac12 \sum_j \sum_i e^{-k_{ij}/\lambda}
+    d_i(x_j)`, uses all cores, and is recommended for large data sets. Use the map for density estimation, for
+    imputation, for compression, or with `PrototypeClassifier` for classification.
 
     Parameters
     ----------
@@ -72,46 +73,54 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
     n_components : int, default=2
         Number of directions of each prototype, at most the number of features.
     algorithm : {"online", "batch", "two-stage"}, default="online"
-        How it learns: from one random sample at a time; from all samples in every epoch; or online, first positions by
-        neural gas and then directions within each receptive field.
+        ``"online"`` learns from one random sample at a time, ``"batch"`` from all samples in every epoch.
+        ``"two-stage"`` is online and first learns the positions by neural gas, then the directions within each
+        receptive field.
     measure : {"combined", "euclidean", "mahalanobis", "reconstruction"}, default="combined"
-        What prototypes are ranked by: the distance above, that of the centers, the part of it in the principal
-        directions, or the squared distance to the subspace, as in `VQPCA`.
+        Distance by which prototypes are ranked: the distance above, the Euclidean distance to the centers, the terms of
+        the distance above along the principal directions only, or the squared distance to the subspace, as in `VQPCA`.
     n_steps : int, default=30000
-        Number of samples presented online, over which range and learning rate fall.
+        Number of presentations of samples in the online algorithm, over which the neighborhood range and the learning
+        rate decrease.
     max_iter : int, default=30
-        Number of epochs of the batch algorithm, over which the range falls.
+        Number of epochs of the batch algorithm, over which the neighborhood range decreases.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is 2, and 0.5 if prototypes start at the result of neural gas.
+        Initial neighborhood range. ``"auto"`` is 0.5 if prototypes start from the result of neural gas, and 2
+        otherwise.
     range_end : float, default=0.01
-        Last range.
+        Final neighborhood range.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last step size online. The variances learned vary by about the square root of the last.
+        First and last learning rate of the online algorithm. The learned variances fluctuate by about the square root
+        of the last learning rate.
     variance_start : float or "auto", default="auto"
-        First variance of all directions, and of the rest together; by default the mean variance of a feature.
+        Initial variance along each principal direction, and total initial variance along all other directions.
+        ``"auto"`` is the mean variance of the features.
     online_pca : {"rrlsa", "gram_schmidt", "sanger", "ccipca"}, default="rrlsa"
-        The step of online PCA: recursive least squares with orthonormalization built in, or as a step of its own, the
-        generalized Hebbian rule, or candid covariance-free incremental PCA.
+        Update rule of online PCA: recursive least squares with interlocked orthonormalization (``"rrlsa"``) or with a
+        separate Gram-Schmidt step (``"gram_schmidt"``), the generalized Hebbian rule (``"sanger"``), or candid
+        covariance-free incremental PCA (``"ccipca"``).
     refresh : int, default=1000
-        Directions are made orthonormal anew after so many steps.
+        Number of steps after which the directions are orthonormalized again.
     epsilon : float, default=1e-6
-        Smallest variance allowed, as a share of the mean variance (online: of a feature; batch: of the prototype).
+        Smallest variance allowed, relative to the mean variance of the features (online) or of the prototype (batch).
     init : {"auto", "random", "k-means++", "center", "pca", "euclidean"} or array, default="auto"
-        Where prototypes start; ``"auto"`` is random samples online, and the result of neural gas in batches.
+        Initial prototypes: ``"euclidean"`` is the result of `NeuralGas`; for the other values see there. ``"auto"`` is
+        ``"random"`` for the online algorithms and ``"euclidean"`` for the batch algorithm.
     n_init : int, default=1
-        Number of starts of the batch algorithm, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs of the batch algorithm from different initial prototypes, unless ``init`` is an array; the result
+        with the lowest cost is kept.
     %(running)s
 
     Attributes
     ----------
     %(attributes)s
     n_steps_ : int
-        Number of samples presented so far.
+        Number of presentations of samples so far.
 
     See Also
     --------
-    MatrixNeuralGas : The same batch algorithm with all directions, labels and patches.
-    MixturePPCA : The probabilistic relative.
+    MatrixNeuralGas : The batch algorithm with all directions, labels and patches.
+    MixturePPCA : The corresponding probabilistic model.
 
     References
     ----------
@@ -192,17 +201,17 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterator of patches
-            Samples. An iterator yields patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; online, every sample of
-            a patch is presented about once.
+            Samples. An iterator yields patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; the online algorithm
+            presents every sample of a patch about once.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample; samples are presented in proportion to it.
+            Weight of each sample. The probability that a sample is presented is proportional to its weight.
 
         Returns
         -------
         self : object
-            The fitted map. If the fit is interrupted from the keyboard, or fails in a later patch, what was learned so
+            The fitted map. If training is interrupted from the keyboard or fails in a later patch, the model learned so
             far is kept.
         """
         if isinstance(X, Iterator) and self.algorithm == "online":
@@ -216,14 +225,16 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
     @available_if(_learns_on)
     @nothing_lost
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Present more samples, as many as given, drawn in proportion to their weight; range and rate fall on.
+        """Continue training with more samples.
 
-        The batch algorithm trains on the samples together with the prototypes so far, which stand for all before.
+        The online algorithm presents as many samples as there are in ``X``, drawn with probabilities proportional to
+        their weights, and continues the decrease of the neighborhood range and the learning rate. The batch algorithm
+        trains on the samples together with the current prototypes, which represent all earlier samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; the first must be at least as many as there are prototypes.
+            Samples. The first call needs at least as many samples as there are prototypes.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
@@ -232,7 +243,8 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         Returns
         -------
         self : object
-            The fitted map. After ``n_steps`` presentations, range and rate stay at their last values.
+            The fitted map. After ``n_steps`` presentations, the neighborhood range and the learning rate keep their
+            final values.
         """
         if self.algorithm == "batch":
             return super().partial_fit(X, y, sample_weight)
@@ -266,7 +278,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
                 begun = self._begin(samples, rng, n_threads)
                 fitted = self._present(samples, begun, rng, self.n_steps, n_threads)
         if fitted is None:
-            raise ValueError("There are no patches in the iterator; give at least one.")
+            raise ValueError("The iterator yields no patches; provide at least one.")
         return self._keep_presented(fitted, rng)
 
     def _keep_presented(self, fitted: _Presented, rng: np.random.RandomState) -> Self:

@@ -1,4 +1,4 @@
-"""Detection of outliers by any map: samples that no prototype accounts for."""
+"""Outlier detection by maps and classifiers: samples that no prototype represents."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ __all__ = ["OutlierDetector"]
 
 
 class OutlierDetector(OutlierMixin, Estimator):
-    """Tell which samples a map, or an LVQ classifier, does not account for.
+    """Outlier detector based on a map or an LVQ classifier.
 
-    The map is fitted; a sample is an outlier if its score is below that of a share ``contamination`` of the training
-    samples. The score is the log-density of a map with shapes, for other maps the negative squared distance to the
-    nearest prototype. An LVQ classifier is fitted with the classes of the samples; if it has ``contamination``, the
-    score tells how well its acceptance radii cover a sample.
+    The estimator is fitted, and a sample is an outlier if its score is below the ``contamination`` quantile of the
+    scores of the training samples. The score is the log-density for maps whose prototypes have a shape, and the
+    negative squared distance to the nearest prototype for other maps. An LVQ classifier is fitted with the classes of
+    the samples; if it has a parameter ``contamination`` that is set, the score measures how well its acceptance radii
+    cover a sample.
 
     Parameters
     ----------
     estimator : object, optional
-        A map, or an LVQ classifier, alone or at the end of a pipeline; by default matrix neural gas with at most 8
-        prototypes, fewer for small data, and no direction of less than a thousandth of the mean variance.
+        A map or an LVQ classifier, or a pipeline that ends in one. By default, matrix neural gas with at most 8
+        prototypes, fewer for small data sets, and variances of at least one thousandth of the mean variance.
     contamination : float, default=0.05
-        Share of the training samples that count as outliers, in (0, 0.5].
+        Fraction of the training samples that are outliers, in (0, 0.5]. Larger values raise the threshold ``offset_``.
 
     Attributes
     ----------
     estimator_ : object
         The fitted map.
     offset_ : float
-        The score below which samples are outliers.
+        Threshold on the score; samples with lower scores are outliers.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -96,14 +97,14 @@ class OutlierDetector(OutlierMixin, Estimator):
         else:
             estimator = clone(self.estimator)
         if is_classifier(estimator) and y is None:
-            raise ValueError(f"{type(estimator).__name__} is a classifier: give the classes of the samples as y.")
+            raise ValueError(f"{type(estimator).__name__} is a classifier and needs classes; pass them as y.")
         targets = (y,) if is_classifier(estimator) else ()
         if sample_weight is None:
             self.estimator_ = estimator.fit(samples, *targets)
         elif has_fit_parameter(estimator, "sample_weight"):
             self.estimator_ = estimator.fit(samples, *targets, sample_weight=weights)
         else:
-            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
+            raise ValueError(f"{type(estimator).__name__} does not support sample_weight; fit it without weights.")
         scores = self._scores(samples)
         present = weights > 0
         self.offset_ = _threshold(scores[present], weights[present], self.contamination)
@@ -111,7 +112,7 @@ class OutlierDetector(OutlierMixin, Estimator):
 
     @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Return the score of samples, the lower the more abnormal.
+        """Return the score of each sample; lower scores are more abnormal.
 
         Parameters
         ----------
@@ -128,7 +129,7 @@ class OutlierDetector(OutlierMixin, Estimator):
 
     @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return the score above the threshold: negative for outliers.
+        """Return the score relative to the threshold; negative for outliers.
 
         Parameters
         ----------
@@ -138,13 +139,13 @@ class OutlierDetector(OutlierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            ``score_samples(X) - offset_``: differences of log-densities, or of squared distances.
+            ``score_samples(X) - offset_``: differences of log-densities or of squared distances.
         """
         return self.score_samples(X) - self.offset_
 
     @blockwise
     def predict(self, X: ArrayLike) -> Indices:
-        """Return -1 for outliers and 1 for others.
+        """Return -1 for outliers and 1 for inliers.
 
         Parameters
         ----------
@@ -159,7 +160,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def __sklearn_tags__(self) -> Tags:
-        """Take what the map takes: samples, objects, or a matrix of pairs."""
+        """Return the tags of the map: it may accept samples, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit"):
             tags.input_tags = get_tags(self.estimator).input_tags

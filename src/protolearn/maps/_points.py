@@ -1,4 +1,4 @@
-"""Prototypes that are points among the samples: how they start, and the fitted model they make."""
+"""Prototypes that are points: their initialization and fitted model."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class FittedPoints(Fitted):
     def past(self, decay: float = 1.0) -> Samples:
         """Return the centers of the receptive fields, with their masses (Hasenfuss 2009, sec. 3.4).
 
-        Prototypes that learn with their neighbors are drawn towards these, and a map that took them for its samples
-        would contract with every patch.
+        The prototypes themselves are biased towards their lattice neighbors; a map that represented earlier samples by
+        its prototypes would contract with every patch.
         """
         full = self.masses > 0
         labels = self.center_shares[full] if self.supervised else None
@@ -87,9 +87,9 @@ class Points(Kind):
     Parameters
     ----------
     init : str or array of shape (k, d)
-        Where they start.
+        Initial positions of the prototypes.
     size : int, optional
-        Their number, if no lattice has it.
+        Number of prototypes, unless a lattice determines it.
     label_weight : float, default=0.0
         Share of the labels in the distance.
     partial : bool, default=False

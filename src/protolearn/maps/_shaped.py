@@ -1,4 +1,4 @@
-"""What maps whose prototypes have a shape share: how they read samples, and what a fitted shape is good for."""
+"""Base class of maps whose prototypes have a shape: distances, codes, densities and imputation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["DistanceTerms", "ShapedMap"]
 
 
 class DistanceTerms(NamedTuple):
-    """The numbers of ``d(x, w) = sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 + c``, for all w."""
+    """Coefficients of ``d(x, w) = sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 + c``."""
 
     directions: Floats  # (k, q, d)
     gains: Floats  # (k, q)
@@ -37,7 +37,7 @@ class DistanceTerms(NamedTuple):
 
 
 class ShapedMap(PrototypeMap):
-    """Base of maps whose prototypes have a shape: a matrix, or a few principal directions.
+    """Base class of maps whose prototypes have a shape: a matrix, or a few principal directions.
 
     Examples
     --------
@@ -70,22 +70,23 @@ class ShapedMap(PrototypeMap):
 
     @blockwise
     def distances(self, X: ArrayLike, measure: str | None = None) -> Array:
-        """Return the distance of each sample to each prototype, in the prototype's own metric.
+        """Return the distance of each sample to each prototype, in the metric of the prototype.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         measure : {"normal", "logdet", "pair"}, optional
-            The distance of the map by default. ``"normal"`` is minus the logarithm of the normal distribution with the
-            prototype's shape, also known as normalized Mahalanobis distance [1]_; ``"logdet"`` is twice that without
-            its constant, in double precision. ``"pair"`` are two numbers: the same as ``"normal"`` along the
-            ``components_`` alone, and the squared distance from the space that these span.
+            By default, the distance of the map. ``"normal"`` is the negative logarithm of the normal density with the
+            shape of the prototype, also known as normalized Mahalanobis distance [1]_. ``"logdet"`` is twice the former
+            without its constant, in double precision. ``"pair"`` is a pair of numbers: the distance ``"normal"``
+            restricted to the ``components_``, and the squared distance from the affine subspace that the
+            ``components_`` span.
 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes), or (n_samples, n_prototypes, 2) for ``"pair"``
-            Squared distances; with a logarithmic volume in them they may be negative.
+            Squared distances. Distances that include a log-volume may be negative.
 
         References
         ----------
@@ -115,7 +116,7 @@ class ShapedMap(PrototypeMap):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; values may be missing (NaN) where `fit` takes them.
+            Samples; missing values (NaN) are allowed if `fit` allows them.
 
         Returns
         -------
@@ -131,7 +132,7 @@ class ShapedMap(PrototypeMap):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; values may be missing (NaN) where `fit` takes them.
+            Samples; missing values (NaN) are allowed if `fit` allows them.
 
         Returns
         -------
@@ -144,17 +145,18 @@ class ShapedMap(PrototypeMap):
 
     @blockwise
     def transform(self, X: ArrayLike) -> Array:
-        """Code each sample by its prototype and its coordinates there.
+        """Encode each sample by its nearest prototype and its coordinates along the directions of that prototype.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; where values are missing (NaN), those of `complete` take their place.
+            Samples; missing values (NaN) are imputed by `complete`.
 
         Returns
         -------
         code : ndarray of shape (n_samples, 1 + n_components)
-            Index of the prototype, then the coordinates along its ``components_``, measured from the prototype.
+            Index of the nearest prototype, followed by the coordinates along its ``components_`` relative to its
+            position.
         """
         X = self._check_new(X, gaps=True)
         if np.isnan(X).any():
@@ -171,17 +173,17 @@ class ShapedMap(PrototypeMap):
 
     @chunk_threads(1)
     def inverse_transform(self, code: ArrayLike) -> Array:
-        """Return the samples that codes stand for.
+        """Reconstruct samples from their codes.
 
         Parameters
         ----------
         code : array-like of shape (n_samples, 1 + n_components)
-            What `transform` returned.
+            Codes returned by `transform`.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            Samples; what the directions of a prototype leave out is lost.
+            Reconstructed samples; the part of a sample outside the subspace of its prototype is lost.
         """
         check_is_fitted(self, "prototypes_")
         codes: Array = check_array(code, dtype=[np.float64, np.float32])
@@ -189,7 +191,7 @@ class ShapedMap(PrototypeMap):
         units = codes[:, 0].astype(np.int64)
         if codes.shape[1] != 1 + q or (units != codes[:, 0]).any() or (units < 0).any() or (units >= k).any():
             raise ValueError(
-                f"A code has {1 + q} columns, the first an index of a prototype from 0 to {k - 1}; "
+                f"A code must have {1 + q} columns, the first an index of a prototype from 0 to {k - 1}; "
                 f"got {codes.shape[1]} columns and first values such as {codes[0, 0]:g}."
             )
         X = self.prototypes_[units].astype(codes.dtype)
@@ -200,14 +202,15 @@ class ShapedMap(PrototypeMap):
 
     @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of the density of the map, as a mixture of normal distributions.
+        """Return the log-density of each sample under the mixture of normal distributions that the map defines.
 
-        Each prototype is a normal distribution with its shape, weighted by its share of the training samples.
+        Each prototype contributes a normal distribution with its shape, weighted by its fraction of the training
+        samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; of one with missing values (NaN) the density of the known ones is returned.
+            Samples. For a sample with missing values (NaN), the marginal density of the known values is returned.
 
         Returns
         -------
@@ -225,7 +228,7 @@ class ShapedMap(PrototypeMap):
 
     @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean logarithm of the density of samples.
+        """Return the mean log-density of the samples.
 
         Parameters
         ----------
@@ -239,29 +242,29 @@ class ShapedMap(PrototypeMap):
         Returns
         -------
         score : float
-            Larger is better; comparable on the same features only.
+            Mean log-density. Larger values are better; values are comparable only for the same features.
         """
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
 
     @blockwise
     def complete(self, X: ArrayLike, how: str = "blend") -> Array:
-        """Fill in missing values by what is most likely in a prototype.
+        """Impute missing values by their conditional means given the known values.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples with NaN where values are missing.
         how : {"blend", "joint", "marginal"}, default="blend"
-            ``"blend"`` averages over prototypes with their posterior given the known values, which has the smallest
-            squared error. The others choose one prototype, by the smallest distance that the completed sample can
-            have, or by the density of the known values, and so keep the branches of a relation with several values
-            apart.
+            ``"blend"`` averages over the prototypes, weighted by their posterior probabilities given the known values,
+            which minimizes the expected squared error. The other values use one prototype for each sample: ``"joint"``
+            the prototype with the smallest distance to the completed sample, ``"marginal"`` the prototype with the
+            largest density of the known values. They do not average between the branches of a multivalued relation.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The samples, completed; known values are untouched.
+            Completed samples; known values are unchanged.
         """
         check_is_fitted(self, "prototypes_")
         option("joint", "marginal", "blend").check("how", how)
@@ -277,18 +280,18 @@ class ShapedMap(PrototypeMap):
         return np.where(np.isnan(samples), values, samples).astype(samples.dtype)
 
     def distance_terms(self, measure: str | None = None) -> DistanceTerms:
-        """Return the numbers that distances are made of, for those who compute distances elsewhere.
+        """Return the coefficients of the distance functions, for computing distances outside protolearn.
 
         Parameters
         ----------
         measure : str, optional
-            The distance that `distances` returns by default; or ``"logdet"``, see there; or ``measure_``, the distance
-            that `predict` compares, without the shares of the prototypes.
+            By default, the distance that `distances` returns; ``"logdet"``, as in `distances`; or ``measure_``, the
+            distance that `predict` compares, without the weights of the prototypes.
 
         Returns
         -------
         terms : named tuple
-            With ``directions`` (k, q, d), ``gains`` (k, q), ``scale`` (d,), ``rest`` (k,) and ``constants`` (k,), the
+            Arrays ``directions`` (k, q, d), ``gains`` (k, q), ``scale`` (d,), ``rest`` (k,) and ``constants`` (k,). The
             distance from prototype w is ``sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 +
             constants``.
         """
@@ -309,7 +312,7 @@ class ShapedMap(PrototypeMap):
 
     @property
     def omegas_(self) -> Floats:
-        """Matrices whose squared product with ``x - w`` is the distance, apart from constants."""
+        """Matrices of the distance ``|Omega (x - w)|^2``, up to additive constants."""
         check_is_fitted(self, "prototypes_")
         self._require_matrices("omegas_")
         shapes = self._fitted.shapes
@@ -331,12 +334,12 @@ class ShapedMap(PrototypeMap):
 
     @property
     def measure_(self) -> str:
-        """Name of the distance; with ``"logdet"`` and ``"mahalanobis"`` minus twice the logarithm of a density."""
+        """Name of the distance; ``"logdet"`` and ``"mahalanobis"`` are minus twice the logarithm of a density."""
         return self._measure
 
     @property
     def n_dimensions_(self) -> Indices:
-        """Number of directions that count in the density of each prototype."""
+        """Number of directions that the density of each prototype covers."""
         return self._fitted.shapes.n_dimensions
 
     # Learning
@@ -349,7 +352,7 @@ class ShapedMap(PrototypeMap):
         super()._check_parameters()
         if self.selection == "optimal" and self.regularization in ("pinv", "tikhonov"):
             raise ValueError(
-                f"selection='optimal' compares all variances, and regularization={self.regularization!r} leaves some "
+                f"selection='optimal' compares all variances, but regularization={self.regularization!r} leaves some "
                 "out; use 'floor' or 'ridge'."
             )
 
@@ -397,11 +400,11 @@ class ShapedMap(PrototypeMap):
     def _check_gaps(self, d: int) -> None:
         """Refuse missing values of d features where they will not do."""
         if self.magnification != 0:
-            raise ValueError("X has missing values (NaN), with which there is no density for magnification control.")
+            raise ValueError("X has missing values (NaN), but magnification control needs complete samples.")
         if self._kind().sketches(d):
             raise ValueError(
-                f"X has missing values (NaN), for which whole covariances of {d} features are needed; use "
-                f"n_components above {d // 2}, or fit on complete samples and fill others in by complete."
+                f"X has missing values (NaN), which need full covariances of {d} features; use "
+                f"n_components above {d // 2}, or fit on complete samples and impute others by complete()."
             )
 
     def _read(
@@ -417,7 +420,7 @@ class ShapedMap(PrototypeMap):
             raise ValueError(f"n_components={self.n_components} is more than the {d} features of X.")
         if self._measure == "reconstruction" and self._kind().rule(d).n_components == d:
             raise ValueError(
-                f"n_components={self.n_components} with n_features={d} reconstructs every sample in every prototype; "
+                f"n_components={self.n_components} with n_features={d} lets every prototype reconstruct every sample; "
                 "use fewer components, or another measure."
             )
         if self.selection == "optimal" and self._kind().sketches(d):
@@ -460,8 +463,8 @@ class ShapedMap(PrototypeMap):
         share = float(self.weights_ @ self.floored_) / d
         if self._kind().rule(d).n_components == d and self.scope == "local" and share > 0.5:
             warnings.warn(
-                f"In {share:.0%} of their directions the samples of a prototype hardly vary, so that "
-                f"regularization={self.regularization!r} sets the variance there (see floored_). For {d} features use "
+                f"In {share:.0%} of the directions the samples of a prototype hardly vary, and "
+                f"regularization={self.regularization!r} determines the variance (see floored_). For {d} features use "
                 "fewer prototypes, a small n_components, or more samples.",
                 UserWarning,
                 stacklevel=2,

@@ -14,102 +14,111 @@ __all__ = ["SOM"]
 
 
 class SOM(LatticeFamily, PrototypeMap):
-    r"""Self-organizing map: prototypes on a lattice, so that neighbors on the lattice are alike.
+    r"""Self-organizing map: prototypes on a lattice, where neighboring nodes represent similar samples.
 
-    Minimizes, while the range :math:`\lambda` falls,
+    Minimizes the following cost function while the neighborhood range :math:`\lambda` decreases:
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, \|x_j - w_i\|^2,
 
-    where :math:`g` is the distance on the lattice, :math:`h_\lambda(g) \propto e^{-g^2/2\lambda^2}` with sum one over
-    i, and :math:`s_j` the winner of sample j, the node for which the inner sum is smallest. Use it for a picture of
-    the data: component planes, the U-matrix, a map of the classes (see :mod:`protolearn.plotting`).
+    where :math:`g` is the distance on the lattice, :math:`h_\lambda(g) \propto e^{-g^2/2\lambda^2}`, normalized to sum
+    one over i, is the neighborhood function, and :math:`s_j` is the winner of sample j, the node for which the inner
+    sum is smallest. Use the map to visualize data by component planes, the U-matrix, or a map of the classes (see
+    :mod:`protolearn.plotting`).
 
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
-        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for toroidal,
-        hyperbolic and user-given lattices.
+        Arrangement of the nodes. ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples,
+        with sides proportional to the two largest standard deviations. An int is the length of a chain. See
+        :mod:`protolearn.core.lattices` for toroidal, hyperbolic and user-given lattices.
     topology : {"rectangular", "hexagonal"}, default="rectangular"
-        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
+        Type of lattice for ``"auto"`` and tuples: nodes have four neighbors, or six.
     metric : "euclidean" or learned metric, default="euclidean"
-        Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
-        is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+        Distance between samples and prototypes: Euclidean, or a learned metric with a single matrix for all samples, in
+        any form that `protolearn.as_metric` accepts, such as the ``metric_`` of a fitted `GMLVQ`.
     missing : {"error", "partial"}, default="error"
-        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
-        features that a sample has a value of, times the number of all features over that of these, and prototypes are
-        means of known values.
+        Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
+        distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
+        known features, and prototypes are means of known values.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
-        nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
-        to one (Hasenfuss 2009, eq. 2.5), so that nodes at the border win most samples while the range is wide.
+        Definition of the winner. ``"heskes"`` is the winner of the cost function above, which training then decreases.
+        ``"nearest"`` is Kohonen's rule, the nearest prototype. ``"heskes-printed"`` does not normalize the neighborhood
+        function (Hasenfuss 2009, eq. 2.5); nodes at the border then win most samples while the range is large.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
-        n_samples random samples.
+        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
+        per epoch and moves the prototypes a small step towards each.
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), default="pca"
-        Where prototypes start; ``"pca"`` lays the lattice over the principal plane.
+        Initial prototypes: ``"pca"`` places the lattice in the plane of the first two principal components,
+        ``"center"`` places prototypes close to the mean, ``"k-means++"`` chooses samples far from each other,
+        ``"random"`` chooses samples at random. An array gives the positions.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. From ``init="pca"`` all
-        are the same, unless learning is online.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept. With ``init="pca"`` and the batch algorithm, all runs are identical.
     max_iter : int, default=100
-        Number of epochs over which the range falls.
+        Number of epochs, over which the neighborhood range decreases.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``init="pca"`` on a flat lattice), else a quarter. In all patches but the first it is ``range_end``.
+        Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is
+        already ordered (``init="pca"`` on a flat lattice), and one quarter otherwise. For all patches after the first
+        it is ``range_end``.
     range_end : float, default=0.55
-        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
-        quantize better, larger ones keep neighbors more alike.
+        Final neighborhood range. Both ranges are in units of the shortest distance between two nodes, which is 1 on
+        most lattices. Smaller values give a lower quantization error, larger values more similar neighbors.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
-        epoch, 256 if online.
+        Decay of the neighborhood range and of the learning rate. A callable maps (start, end, n_steps) to the n_steps
+        values: one for each epoch, or 256 for each epoch of the online algorithm.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
-        count alike, each in units of its total variance.
+        Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
+        and features have equal weight, each normalized by its total variance.
     magnification : float or "optimal", default=0.0
-        Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
+        Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
+        `NeuralGas`.
     density_at : {"sample", "winner"}, default="sample"
-        Where magnification control takes the density: at the sample, or, if online, at the winner, whose step is then
-        multiplied by a power of it.
+        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
+        winner, whose step is then multiplied by the density to the power c.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last step size of the online algorithm.
+        First and last learning rate of the online algorithm.
     edge_lifetime : int, optional
-        If online, make the edges of ``graph_`` while learning, and drop an edge after so many wins of one of its ends
-        without it. By default they are made in the end, from all samples.
+        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
+        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
+        all samples after training.
     patch_size : int, optional
-        Learn from patches of about so many samples, one after the other, instead of all at once.
+        Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
+        samples at once.
     patch_runs : int, default=1
-        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+        Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
     decay : float, default=1.0
-        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+        Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples
+        are gradually forgotten.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
     random_state : int, RandomState instance or None, default=None
-        Makes random starts, the order of patches and online learning repeatable.
+        Seed of random initialization, the order of the patches and online learning. An int makes results reproducible.
     verbose : int, default=0
-        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
+        1 shows a progress bar (or lines of text, if the output is not a terminal), 2 prints one line for every epoch.
 
     Attributes
     ----------
     lattice_ : Lattice
         The lattice.
     prototypes_ : ndarray of shape (n_nodes, n_features)
-        The prototypes, row by row of the lattice.
+        Positions of the prototypes, in row-major order of the lattice.
     labels_ : ndarray of shape (n_samples,)
-        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+        Index of the nearest prototype of each training sample (of the last patch, if patches were given one by one).
     multiplicities_ : ndarray of shape (n_nodes,)
-        Weight of all samples in each receptive field.
+        Total weight of the samples in the receptive field of each prototype.
     graph_ : sparse array of shape (n_nodes, n_nodes)
-        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+        Topology representing network. The weight of an edge is the total weight of the samples whose two nearest
+        prototypes it connects.
     cost_history_, range_history_ : list of float
-        Cost at the start of every epoch, and its range.
+        Cost at the start of every epoch, and the neighborhood range of the epoch.
     n_iter_ : int
-        Number of epochs run (on the last patch).
+        Number of epochs run (on the last patch, if there are patches).
     label_distribution_, prototype_labels_, classes_ : ndarray
-        Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+        Class shares of each prototype, its majority class, and the classes; present if ``label_weight > 0``.
     magnification_ : float
-        The exponent used, if magnification control is on.
+        Exponent used; present if magnification control is enabled.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -117,7 +126,7 @@ class SOM(LatticeFamily, PrototypeMap):
 
     See Also
     --------
-    NeuralGas : Better quantization, no lattice.
+    NeuralGas : Lower quantization error, without a lattice.
 
     References
     ----------
@@ -141,7 +150,7 @@ class SOM(LatticeFamily, PrototypeMap):
     >>> SOM(lattice=(7, 10), topology="hexagonal").fit(scale(X)).lattice_
     Lattice(hexagonal, 7 x 10)
 
-    With ``missing="partial"``, values that are missing take no part:
+    With ``missing="partial"``, missing values are left out:
 
     >>> partial = SOM(lattice=(5, 8), missing="partial").fit(scale(X))
     >>> X[0, 2] = float("nan")

@@ -1,6 +1,6 @@
-"""How good is a map, a view, a classifier or a search? Quantization, neighborhoods, density; margins; precision.
+"""Quality measures of maps, embeddings (views), classifiers and retrieval.
 
-Functions take a fitted estimator, or plain arrays where these are enough.
+The functions accept a fitted estimator, or arrays where these are sufficient.
 """
 
 from protolearn.core.quantization import quantization_error

@@ -1,4 +1,4 @@
-"""What bounds of errors have in common: they are a sum of terms, which print as a table."""
+"""Base class of error bounds: sums of terms that are printed as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["PrintedBound"]
 
 
 class PrintedBound(Printed):
-    """A bound whose fields are numbers; what it says is its ``value``."""
+    """Error bound whose fields are numbers; the bound is the property ``value``."""
 
     value: Any
 

@@ -1,8 +1,8 @@
-"""Which neighbors a view keeps, at every scale: the co-ranking matrix and the measures that follow from it.
+"""Neighborhood preservation of an embedding at every scale: the co-ranking matrix and measures derived from it.
 
-Sample j is the k-th neighbor of sample i in the data and the l-th in the view, equal distances in the order of the
-samples; the co-ranking matrix Q counts pairs of ranks (k, l). All measures sum over parts of it, and are counted
-for all sizes K of neighborhoods at once, without the matrix.
+If sample j is the k-th neighbor of sample i in the data and the l-th neighbor in the view, the pair has the ranks (k,
+l); ties are broken by the order of the samples. The co-ranking matrix Q counts the pairs of ranks. All measures are
+sums over parts of Q and are computed for all neighborhood sizes K at once, without forming the matrix.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ __all__ = [
 
 
 class LocalGlobal(NamedTuple):
-    """How well a view keeps near and far neighbors, and where one ends and the other begins.
+    """Local and global neighborhood preservation of a view, and the neighborhood size that separates both.
 
     Parameters
     ----------
     q_local : float
-        Mean share of neighbors that are kept, in neighborhoods up to ``k_max``.
+        Mean fraction of preserved neighbors, in neighborhoods of sizes up to ``k_max``.
     q_global : float
-        The same in larger neighborhoods.
+        Mean fraction of preserved neighbors in larger neighborhoods.
     k_max : int
-        Size of the neighborhoods at which `lcmc` is highest.
+        Neighborhood size at which `lcmc` is largest.
 
     Examples
     --------
@@ -66,11 +66,11 @@ class LocalGlobal(NamedTuple):
 def coranking_matrix(
     X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> NDArray[np.int32]:
-    """Count how often the k-th neighbor in the data is the l-th neighbor in the view.
+    """Return the co-ranking matrix: how often the k-th neighbor in the data is the l-th neighbor in the view.
 
-    ``Q_kl = |{(i, j): j is the k-th neighbor of i in the data, and the l-th in the view}|``. Entries below the
-    diagonal are intrusions, neighbors that came closer; those above are extrusions. A perfect view has a diagonal
-    matrix.
+    ``Q_kl = |{(i, j): j is the k-th neighbor of i in the data, and the l-th in the view}|``. Entries below the diagonal
+    are intrusions, samples that are nearer in the view; entries above the diagonal are extrusions. A perfect view has a
+    diagonal matrix.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def coranking_matrix(
     Returns
     -------
     ndarray of shape (n - 1, n - 1)
-        The counts; ``Q[k - 1, l - 1]`` is that of ranks k and l. All rows and columns sum to n. The matrix needs
-        ``4 n^2`` bytes, 400 MB for 10,000 samples; the measures do not need it.
+        Counts; ``Q[k - 1, l - 1]`` is the count of the ranks k and l. All rows and columns sum to n. The matrix needs
+        ``4 n^2`` bytes, 400 MB for 10,000 samples; the other functions do not form it.
 
     References
     ----------
@@ -106,21 +106,21 @@ def coranking_matrix(
 def q_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Share of the k nearest neighbors in the data that are among the k nearest in the view.
+    """Return the fraction of the k nearest neighbors in the data that are among the k nearest neighbors in the view.
 
-    ``Q_NX(K) = 1 / (K n) sum_{k <= K, l <= K} Q_kl``, of the co-ranking matrix Q.
+    ``Q_NX(K) = 1 / (K n) sum_{k <= K, l <= K} Q_kl`` with the co-ranking matrix Q.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        1 is perfect; a random view has ``K / (n - 1)``. Without a ``k``, for K = 1, ..., n - 2.
+        1 for a perfect view, about ``K / (n - 1)`` for a random view. Without ``k``, an array for K = 1, ..., n - 2.
 
     References
     ----------
@@ -140,24 +140,26 @@ def q_nx(
 def b_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Whether a view errs by showing strangers as neighbors (positive), or by tearing neighbors apart (negative).
+    """Return the difference between mild extrusions and mild intrusions, the behavior of a view.
 
-    ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)``, of the co-ranking matrix Q. Strangers that
-    intrude into a neighborhood push true neighbors outwards within it, and these are what is counted: as many
-    strangers come in as neighbors go out, always.
+    ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)`` with the co-ranking matrix Q. Positive
+    values indicate an intrusive view, which shows distant samples as neighbors; negative values an extrusive view,
+    which separates neighbors. The measure counts rank changes within the neighborhoods: samples that intrude into a
+    neighborhood increase the ranks of true neighbors. Samples that enter and leave the neighborhoods are always equal
+    in number.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        Above 0 for an intrusive view, such as a projection in which classes overlap; below 0 for an extrusive one.
-        Without a ``k``, for K = 1, ..., n - 2.
+        Positive for an intrusive view, such as a projection in which classes overlap; negative for an extrusive view.
+        Without ``k``, an array for K = 1, ..., n - 2.
 
     References
     ----------
@@ -166,7 +168,7 @@ def b_nx(
 
     Examples
     --------
-    Seen from above, two layers of points are one:
+    A projection of two layers of points onto one plane is intrusive:
 
     >>> import numpy as np
     >>> from protolearn.metrics import b_nx
@@ -189,29 +191,30 @@ def intrusions(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Floats | float:
-    """Share of neighbors in the view that have come closer than they are in the data.
+    """Return the fraction of neighbors in the view that have a larger rank in the data.
 
-    Of the co-ranking matrix Q, mild intrusions are ``1 / (K n) sum_{l < k <= K} Q_kl``: neighbors in the data, too,
-    but farther ones. Hard intrusions are ``1 / (K n) sum_{l <= K < k} Q_kl``: strangers, which are no neighbors.
+    With the co-ranking matrix Q, mild intrusions are ``1 / (K n) sum_{l < k <= K} Q_kl``: samples that are also
+    neighbors in the data, but with a larger rank. Hard intrusions are ``1 / (K n) sum_{l <= K < k} Q_kl``: samples that
+    are not neighbors in the data.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     kind : {"mild", "hard"}, default="mild"
-        Which to count.
+        Type of errors to count, see above.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        0 is perfect. Without a ``k``, for K = 1, ..., n - 2.
+        0 for a perfect view. Without ``k``, an array for K = 1, ..., n - 2.
 
     See Also
     --------
-    extrusions : Neighbors that have gone away.
-    b_nx : Mild extrusions less mild intrusions.
+    extrusions : Neighbors that are farther away in the view.
+    b_nx : Difference between mild extrusions and mild intrusions.
 
     References
     ----------
@@ -240,30 +243,30 @@ def extrusions(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Floats | float:
-    """Share of neighbors in the data that are farther away in the view.
+    """Return the fraction of neighbors in the data that have a larger rank in the view.
 
-    Of the co-ranking matrix Q, mild extrusions are ``1 / (K n) sum_{k < l <= K} Q_kl``: still neighbors in the view,
-    but farther ones. Hard extrusions are ``1 / (K n) sum_{k <= K < l} Q_kl``: neighbors that are lost. For each of them
-    a stranger comes in, so that there are as many as hard `intrusions`, always.
+    With the co-ranking matrix Q, mild extrusions are ``1 / (K n) sum_{k < l <= K} Q_kl``: samples that are still
+    neighbors in the view, but with a larger rank. Hard extrusions are ``1 / (K n) sum_{k <= K < l} Q_kl``: samples that
+    are not neighbors in the view. Hard extrusions and hard `intrusions` are always equal in number.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     kind : {"mild", "hard"}, default="mild"
-        Which to count.
+        Type of errors to count, see above.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        0 is perfect. Without a ``k``, for K = 1, ..., n - 2.
+        0 for a perfect view. Without ``k``, an array for K = 1, ..., n - 2.
 
     See Also
     --------
-    intrusions : Neighbors that have come closer.
-    b_nx : Mild extrusions less mild intrusions.
+    intrusions : Neighbors that are nearer in the view.
+    b_nx : Difference between mild extrusions and mild intrusions.
 
     References
     ----------
@@ -283,7 +286,7 @@ def extrusions(
 def lcmc(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Local continuity meta-criterion: what the overlap of neighborhoods has beyond that of a random view.
+    """Return the local continuity meta-criterion, the overlap of neighborhoods beyond that of a random view.
 
     ``LCMC(K) = Q_NX(K) - K / (n - 1)``, with `q_nx`.
 
@@ -291,13 +294,13 @@ def lcmc(
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        About 0 for a random view, and at most ``1 - K / (n - 1)``. Without a ``k``, for K = 1, ..., n - 2.
+        About 0 for a random view, and at most ``1 - K / (n - 1)``. Without ``k``, an array for K = 1, ..., n - 2.
 
     References
     ----------
@@ -317,21 +320,21 @@ def lcmc(
 def r_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Overlap of neighborhoods on a scale from a random view (0) to a perfect one (1).
+    """Return the overlap of neighborhoods, normalized to 0 for a random view and 1 for a perfect view.
 
-    ``R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K)``, with `q_nx`; values at different K can be compared.
+    ``R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K)``, with `q_nx`. Values for different K are comparable.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, at most ``n - 2``; by default, all sizes.
     %(options)s
 
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        1 is perfect, 0 as good as random. Without a ``k``, for K = 1, ..., n - 2.
+        1 for a perfect embedding, about 0 for a random one. Without ``k``, an array for K = 1, ..., n - 2.
 
     References
     ----------
@@ -350,7 +353,7 @@ def r_nx(
 
 @documented
 def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> float:
-    """One number for all scales: the area under the curve of `r_nx` over the logarithm of the neighborhood size.
+    """Return the area under the curve of `r_nx` over the logarithm of the neighborhood size.
 
     ``AUC = sum_K R_NX(K) / K / sum_K 1 / K`` over K = 1, ..., n - 2.
 
@@ -362,7 +365,7 @@ def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: i
     Returns
     -------
     float
-        1 is perfect, 0 as good as random.
+        1 for a perfect embedding, about 0 for a random one.
 
     References
     ----------
@@ -380,10 +383,10 @@ def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: i
 
 @documented
 def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> LocalGlobal:
-    """How well a view keeps near neighbors, and how well far ones; the data tell where near ends.
+    """Return how well a view preserves local and global neighborhoods.
 
-    Near are neighborhoods up to ``k_max``, where `lcmc` is highest. ``q_local`` is the average of `q_nx` for K up to
-    ``k_max``, ``q_global`` that from ``k_max`` up to n - 1.
+    Neighborhoods of sizes up to ``k_max``, at which `lcmc` is largest, are local. ``q_local`` is the mean of `q_nx` for
+    K up to ``k_max``, ``q_global`` the mean from ``k_max`` to n - 1.
 
     Parameters
     ----------
@@ -412,7 +415,7 @@ def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_j
 
 @dataclass(frozen=True, eq=False)
 class RankCurves:
-    """Measures for neighborhoods of K = 1, ..., n - 2 samples, and the numbers that sum them up."""
+    """Measures for neighborhoods of K = 1, ..., n - 2 samples, and their summary values."""
 
     k: Indices
     q_nx: Floats

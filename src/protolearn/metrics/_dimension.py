@@ -1,4 +1,4 @@
-"""How many dimensions data have, seen from nearby."""
+"""Estimation of the intrinsic dimension of data."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ def intrinsic_dimension(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    r"""Intrinsic dimension by maximum likelihood, from how fast distances to neighbors grow.
+    r"""Estimate the intrinsic dimension by maximum likelihood from the distances to nearest neighbors.
 
-    In m dimensions the number of neighbors grows with the m-th power of the distance, so that, with :math:`T_j` the
-    distance of a sample to its j-th neighbor,
+    In m dimensions, the number of neighbors grows with the m-th power of the distance. With the distance :math:`T_j` of
+    a sample to its j-th neighbor, the estimate is
 
     .. math:: \frac{1}{m_k(x)} = \frac{1}{k - 1} \sum_{j < k} \log \frac{T_k}{T_j} ,
 
-    averaged over samples, and over k from ``k1`` to ``k2``.
+    averaged over all samples and over k from ``k1`` to ``k2``.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if ``metric="precomputed"``
-        Samples, or their distances. Samples that are the same count once.
+        Samples, or their distances. Duplicate samples count once.
     k1, k2 : int, default=6, 12
-        Smallest and largest number of neighbors. Few see noise, many see curvature: look at several.
+        Smallest and largest number of neighbors. Small numbers are sensitive to noise, large numbers to curvature;
+        compare several.
     average : {"mean", "harmonic"}, default="mean"
-        Average the estimates of all samples, or their inverses, which is less biased for few neighbors.
+        ``"mean"`` averages the estimates of all samples; ``"harmonic"`` averages their inverses, which has less bias
+        for few neighbors.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        Distance of samples.
+        Content of ``X``: samples, compared by their Euclidean distance, or distances.
     n_jobs : int, optional
-        Number of threads that look for neighbors.
+        Number of threads of the neighbor search.
 
     Returns
     -------
     dimension : float
-        An estimate; too small for high dimensions, where samples are always few.
+        Estimated dimension. It is too small for high dimensions, for which no number of samples suffices.
 
     References
     ----------
@@ -71,7 +73,7 @@ def intrinsic_dimension(
         return float((1.0 / np.maximum(inverses.mean(axis=0), np.finfo(float).tiny)).mean())
     counted = inverses > 0.0  # all neighbors may be at the same distance, as on a grid
     if not counted.any():
-        raise ValueError("All neighbors of each sample are at the same distance, which tells no dimension; raise k2.")
+        raise ValueError("All neighbors of each sample are at the same distance, which gives no estimate; raise k2.")
     return float((1.0 / inverses[counted]).mean())
 
 
@@ -87,5 +89,5 @@ def _neighbor_distances(X: Floats, k: int, metric: str, n_jobs: int | None) -> F
     else:
         X = np.unique(X, axis=0)
     if len(X) <= k:
-        raise ValueError(f"k2={k} needs more than {k} samples that differ; there are {len(X)}. Lower k2.")
+        raise ValueError(f"k2={k} needs more than {k} distinct samples, but X has {len(X)}; lower k2.")
     return NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs).fit(X).kneighbors()[0]

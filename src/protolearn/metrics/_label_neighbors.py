@@ -1,4 +1,4 @@
-"""Whether samples of the same class lie together in a view."""
+"""Agreement between neighborhoods in a view and class labels."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Indices = NDArray[np.intp]
 def neighborhood_hit(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> float:
-    """Share of the nearest neighbors of a sample that have its label, on average over the samples.
+    """Return the mean fraction of the nearest neighbors of a sample that have its label.
 
     Parameters
     ----------
     Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
-        Positions of the samples in a view, or dissimilarities. Samples without a position, whose rows are NaN, are left
-        out, with a warning.
+        Positions of the samples in a view, or dissimilarities. Samples without a position (rows of NaN) are left out,
+        with a warning.
     y : array-like of shape (n,)
-        Labels.
+        Labels of the samples.
     n_neighbors : int, default=10
-        Number of neighbors, equally far ones in the order of the samples.
+        Number of neighbors; ties are broken by the order of the samples.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        What Y holds.
+        Content of ``Y``: positions, compared by their Euclidean distance, or dissimilarities.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
 
     Returns
     -------
     float
-        1 if classes lie apart.
+        1 if the classes are well separated.
 
     References
     ----------
@@ -59,27 +59,27 @@ def neighborhood_hit(
 def nearest_neighbor_error(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> float:
-    """Share of the samples whose nearest neighbors, themselves left out, vote for another class.
+    """Return the leave-one-out error of a nearest neighbor classifier.
 
     Parameters
     ----------
     Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
-        Positions of the samples in a view, or dissimilarities. Samples without a position, whose rows are NaN, are left
-        out, with a warning.
+        Positions of the samples in a view, or dissimilarities. Samples without a position (rows of NaN) are left out,
+        with a warning.
     y : array-like of shape (n,)
-        Labels.
+        Labels of the samples.
     n_neighbors : int, default=1
-        Number of neighbors, equally far ones in the order of the samples. Of classes with as many votes the first one,
-        in sorted order, wins.
+        Number of neighbors; ties between distances are broken by the order of the samples, and ties between votes by
+        the sorted order of the classes.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        What Y holds.
+        Content of ``Y``: positions, compared by their Euclidean distance, or dissimilarities.
     n_jobs : int, optional
-        Number of threads; None means as many as the matrix library may use.
+        Number of threads; None means the number of threads of the BLAS library.
 
     Returns
     -------
     float
-        0 if all samples are classified correctly.
+        Fraction of misclassified samples; 0 if all samples are classified correctly.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def check_labels(y: ArrayLike, n: int) -> Indices:
     """
     labels = column_or_1d(y)
     if len(labels) != n:
-        raise ValueError(f"y has {len(labels)} labels, but there are {n} samples; give one for each.")
+        raise ValueError(f"y has {len(labels)} labels, but there are {n} samples; pass one label for each sample.")
     return np.unique(labels, return_inverse=True)[1]
 
 

@@ -1,4 +1,4 @@
-"""How prototypes share the samples, and how their density follows the density of the data."""
+"""Entropy of the winners, and magnification: the relation between the densities of prototypes and data."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ __all__ = ["magnification_exponent", "map_entropy"]
 
 @constrained(base=number(1, open_low=True) | none)
 def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | None = None) -> float:
-    """Information that the winning prototype gives about a sample.
+    """Return the entropy of the winning prototypes.
 
-    ``H = - sum_i p_i ln p_i`` with ``p_i`` the share of the samples nearest to prototype i. It is at most ``ln k``,
-    when all ``k`` prototypes win equally often.
+    ``H = - sum_i p_i ln p_i`` with the fraction ``p_i`` of samples whose winner is prototype i. Its maximum ``ln k`` is
+    attained if all ``k`` prototypes win equally often.
 
     Parameters
     ----------
     source : fitted estimator or array-like of shape (n,)
         An estimator with ``multiplicities_``, or the index of the winner of each sample.
     n_prototypes : int, optional
-        Number of prototypes; winners are checked against it. Prototypes that never win do not change the entropy.
+        Number of prototypes, for validation of the winners. Prototypes that never win do not change the entropy.
     base : float, optional
-        Base of the logarithm: by default natural; 2 for bits; the number of prototypes for a value between 0 and 1.
+        Base of the logarithm: the natural logarithm by default, 2 for bits, the number of prototypes for a value
+        between 0 and 1.
 
     Returns
     -------
@@ -57,13 +58,13 @@ def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | N
 def magnification_exponent(
     prototypes: Any, log_density_at_prototypes: ArrayLike, dim: float, *, n_neighbors: int | None = None
 ) -> float:
-    """Exponent ``alpha`` of the magnification law: density of prototypes ~ (density of data)^alpha.
+    """Estimate the exponent ``alpha`` of the magnification law, density of prototypes ~ (density of data)^alpha.
 
     K-means and neural gas have ``alpha = dim / (dim + 2)``; with ``alpha = 1`` all prototypes win equally often. The
-    local density of the prototypes is estimated from their distance to the nearest other ones, and ``alpha`` is the
-    slope of a least squares line:
+    local density of the prototypes is estimated from their distances to the nearest other prototypes, and ``alpha`` is
+    the slope of a least-squares line:
 
-        ``- dim * log r_i = alpha * log p(w_i) + const``, with ``r_i`` the mean distance of prototype i to its
+        ``- dim * log r_i = alpha * log p(w_i) + const``, where ``r_i`` is the mean distance of prototype i to its
         ``n_neighbors`` nearest prototypes.
 
     Parameters
@@ -76,7 +77,7 @@ def magnification_exponent(
     dim : float
         Intrinsic dimension of the data.
     n_neighbors : int, optional
-        Number of nearest neighbors; two for each dimension by default.
+        Number of nearest neighbors; by default, two for each dimension.
 
     Returns
     -------
@@ -85,12 +86,12 @@ def magnification_exponent(
 
     Notes
     -----
-    The estimate is biased. Prototypes at the border of the data have neighbors on one side only and look sparse:
-    where the data are dense up to the border, the exponent comes out too small (0.24 instead of 1/3 for 50 means of
-    data on a line with a density that grows like ``x^-1/2`` towards its end). Where the density fades out, the bias is
-    small (0.33 for a Gaussian on a line, 0.47 instead of 1/2 with 200 means in the plane, 0.52 instead of 3/5 in
-    space). A density that is smoothed by a wide Parzen window varies less than the true one, which makes the exponent
-    too large; one that is noisy makes it too small.
+    The estimate is biased. Prototypes at the border of the data have neighbors on one side only, so their density is
+    underestimated. If the data are dense up to the border, the estimated exponent is too small (0.24 instead of 1/3 for
+    50 means of data on a line with a density that grows like ``x^-1/2`` towards its end). If the density decreases
+    towards the border, the bias is small (0.33 for a Gaussian on a line, 0.47 instead of 1/2 with 200 means in the
+    plane, 0.52 instead of 3/5 in space). A density that is smoothed by a wide Parzen window varies less than the true
+    density, which makes the exponent too large; a noisy density makes it too small.
 
     References
     ----------
@@ -101,7 +102,7 @@ def magnification_exponent(
 
     Examples
     --------
-    Prototypes at the quantiles of the data follow the density itself:
+    The density of prototypes at the quantiles of the data is proportional to the density of the data:
 
     >>> import numpy as np
     >>> from scipy.stats import norm
@@ -114,12 +115,12 @@ def magnification_exponent(
     log_density = np.asarray(log_density_at_prototypes, dtype=np.float64)
     if log_density.shape != (k,) or not np.isfinite(log_density).all():
         raise ValueError(
-            f"log_density_at_prototypes must hold one finite number for each of the {k} prototypes, got an array of "
+            f"log_density_at_prototypes must contain one finite number for each of the {k} prototypes, got an array of "
             f"shape {log_density.shape}."
         )
     if k < 3 or np.ptp(log_density) == 0.0:
         raise ValueError(
-            "The exponent needs at least three prototypes and a density that is not the same at all of them."
+            "The exponent needs at least three prototypes and a density that is not the same at all prototypes."
         )
     if n_neighbors is None:
         n_neighbors = int(np.clip(round(2 * dim), 1, k - 1))
@@ -142,7 +143,7 @@ def _receptive_field_masses(source: Any, n_prototypes: int | None) -> Floats:
             )
         mass = np.bincount(winners).astype(np.float64)
     if n_prototypes is not None and len(mass) > n_prototypes:
-        raise ValueError(f"n_prototypes={n_prototypes}, but prototype {len(mass) - 1} occurs; give the right number.")
+        raise ValueError(f"n_prototypes={n_prototypes}, but prototype {len(mass) - 1} occurs; correct n_prototypes.")
     return mass
 
 

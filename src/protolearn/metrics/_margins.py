@@ -1,4 +1,4 @@
-"""How safely prototypes classify: margins, the error that counts narrow margins, and what it says about new samples."""
+"""Classification margins, the margin error, and bounds of the generalization error."""
 
 from __future__ import annotations
 
@@ -29,25 +29,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class MarginBound(PrintedBound):
-    """Bound of the error on new samples, with all its terms; made by `margin_bound`.
+    """Bound of the generalization error, with all its terms; returned by `margin_bound`.
 
-    The bound itself is `value`, the sum of error, complexity and confidence.
+    The property `value` is the bound, the sum of error, complexity and confidence.
 
     Parameters
     ----------
     error : float
-        Share of the samples that are misclassified or have a narrow margin, see `margin_error`.
+        Fraction of the samples that are misclassified or have a small margin, see `margin_error`.
     linear, quadratic : float
-        Complexity of a classifier with two prototypes: of the part that is linear, and of the part that is quadratic
-        in the sample.
+        Complexities of the linear and of the quadratic part of a classifier with two prototypes.
     fluctuation : float
-        How far the complexity on the samples may be from the expected one.
+        Term for the deviation of the complexity on the samples from the expected complexity.
     complexity : float
-        What all pairs of prototypes contribute to the bound.
+        Contribution of all pairs of prototypes to the bound.
     confidence : float
-        How far the error on the samples may be from the expected one.
+        Term for the deviation of the error on the samples from the expected error.
     rho : float
-        Margin that counts as wide.
+        Smallest margin without loss.
     delta : float
         Probability that the bound does not hold.
 
@@ -72,15 +71,15 @@ class MarginBound(PrintedBound):
 
     @property
     def value(self) -> float:
-        """The bound: error + complexity + confidence. It tells something about the classifier if it is below 1."""
+        """The bound: error + complexity + confidence. It is informative only if it is below 1."""
         return self.error + self.complexity + self.confidence
 
 
 def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y: ArrayLike) -> Floats:
-    """Margin of each sample: distance to the nearest wrong prototype minus distance to the nearest correct one.
+    """Return the margin of each sample, the difference of its distances to the nearest wrong and correct prototype.
 
-    Positive if and only if the sample is classified correctly. It is the numerator of the cost function of generalized
-    LVQ, with the opposite sign.
+    A margin is positive if and only if the sample is classified correctly. It is the negative numerator of the relative
+    distance in the cost function of generalized LVQ.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y:
     for side, found in (("correct", correct), ("wrong", ~correct)):
         if not found.any(axis=1).all():
             lost = targets[~found.any(axis=1)][0]
-            raise ValueError(f"Samples of class {lost} have no {side} prototype; every class needs one, and another.")
+            raise ValueError(f"Samples of class {lost} have no {side} prototype; every class needs prototypes.")
     nearest_correct = np.where(correct, values, np.inf).min(axis=1)
     nearest_wrong = np.where(correct, np.inf, values).min(axis=1)
     return nearest_wrong - nearest_correct
@@ -127,7 +126,7 @@ def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y:
 
 @constrained(rho=positive)
 def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
-    """Loss of each margin: 1 for a misclassified sample, 0 for a wide margin, and linear in between.
+    """Return the ramp loss of each margin: 1 for a misclassified sample, 0 for a large margin, and linear in between.
 
     ``L(t) = 1`` for ``t <= 0``, ``1 - t / rho`` for ``0 < t <= rho``, and 0 beyond.
 
@@ -136,7 +135,7 @@ def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
     margins : array-like
         Margins, of any shape.
     rho : float
-        Margin that counts as wide; positive.
+        Smallest margin without loss; positive.
 
     Returns
     -------
@@ -158,15 +157,15 @@ def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
 
 
 def margin_error(margins: ArrayLike, rho: float, *, sample_weight: ArrayLike | None = None) -> float:
-    """Mean `ramp_loss`: the training error, plus a part for every correct sample with a margin below `rho`.
+    """Return the mean `ramp_loss`: the training error plus the loss of correct samples with margins below `rho`.
 
     Parameters
     ----------
     margins : array-like of shape (n,)
         Margin of each sample, see `classification_margins`.
     rho : float
-        Margin that counts as wide; positive. The error grows with it, and is the share of the samples with a margin
-        of 0 or less when it is small.
+        Smallest margin without loss; positive. The error grows with ``rho``. For small ``rho`` it is the fraction of
+        the samples with a margin of 0 or less.
     sample_weight : array-like of shape (n,), optional
         Weight of each sample, 1 by default.
 
@@ -222,11 +221,11 @@ def margin_bound(
     radius : float
         Largest length B of a sample or a prototype. Center the data first to make it small.
     rho : float
-        Margin that counts as wide; to be fixed before the margins are known, see `posterior_margin_bound`.
+        Smallest margin without loss. It must be chosen before the margins are known, see `posterior_margin_bound`.
     delta : float, default=0.05
         Probability that the bound does not hold.
     constant : float, default=1.0
-        Universal constant K, of which the theory does not tell the value.
+        Universal constant K, whose value is not known from theory.
 
     Returns
     -------
@@ -236,7 +235,8 @@ def margin_bound(
     Notes
     -----
     The bound depends neither on the number of features nor on the number of parameters of the metrics. It is far from
-    tight: below 1 only for a great many samples. Use it to see what matters, not to predict an error.
+    tight and below 1 only for very large numbers of samples. Use it to compare the influence of its terms, not to
+    predict an error.
 
     It is derived for two classes, where the classifier is a Boolean formula of the signs of all differences of two
     distances; the same ``P (P - 1)`` is used for more classes. The report prints ``4 B / sqrt(m)`` for the quadratic
@@ -290,11 +290,11 @@ def posterior_margin_bound(
     delta: float = 0.05,
     constant: float = 1.0,
 ) -> MarginBound:
-    """Bound the error on new samples with the margin that suits the samples best.
+    """Bound the generalization error with the margin that gives the smallest bound.
 
-    `margin_bound` holds for a margin that is fixed in advance. This one holds for all margins ``rho_i = C / i``,
-    ``i = 1, 2, ...``, at once, if each of them is given a share ``p_i delta`` of the probability ``delta``; so the
-    smallest bound may be taken.
+    `margin_bound` holds for a margin that is fixed in advance. This bound holds simultaneously for all margins ``rho_i
+    = C / i``, ``i = 1, 2, ...``, each with a part ``p_i delta`` of the probability ``delta``, so the smallest of these
+    bounds is valid.
 
     Parameters
     ----------
@@ -305,10 +305,10 @@ def posterior_margin_bound(
     radius : float
         Largest length B of a sample or a prototype.
     scale : float, optional
-        Largest margin C that can occur, ``4 B^2`` by default, the largest squared distance in a ball of radius B.
+        Largest possible margin C. The default ``4 B^2`` is the largest squared distance in a ball of radius B.
     priors : array-like of shape (q,), optional
-        Confidence ``p_i`` in each of the margins, 0 or more, with a sum of at most 1; only the first q margins are
-        tried. By default ``p_i = 1 / (i (i + 1))`` for all i.
+        Prior weight ``p_i`` of each margin: nonnegative numbers with a sum of at most 1. Only the first q margins are
+        considered. By default, ``p_i = 1 / (i (i + 1))`` for all i.
     delta : float, default=0.05
         Probability that the bound does not hold.
     constant : float, default=1.0
@@ -356,9 +356,7 @@ def _positive_priors(priors: ArrayLike | None) -> Iterator[tuple[int, float]]:
         return ((i, 1 / (i * (i + 1))) for i in count(1))
     shares = np.asarray(priors, dtype=np.float64)
     if shares.ndim != 1 or not np.all(shares >= 0) or not 0 < shares.sum() <= 1 + 1e-9:
-        raise ValueError(
-            f"priors must be a list of numbers that are 0 or more and add up to 1 or less, not to 0; got {priors!r}."
-        )
+        raise ValueError(f"priors must be nonnegative numbers with a positive sum of at most 1; got {priors!r}.")
     return ((i, float(share)) for i, share in enumerate(shares, start=1) if share > 0)
 
 

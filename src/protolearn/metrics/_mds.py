@@ -1,4 +1,4 @@
-"""How well distances in a view agree with those in the data, or with dissimilarities."""
+"""Agreement between distances in a view and distances or dissimilarities in the data."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ SHIFT = 35  # bits of a double that are left out, so that distances in a bucket 
 
 
 def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
-    """Kruskal's stress-1: how far distances in a picture are from the dissimilarities they show.
+    """Return Kruskal's stress-1, the deviation of distances in an embedding from the dissimilarities.
 
     ``stress = sqrt(sum_{i<j} (f(D_ij) - d_ij)^2 / sum_{i<j} d_ij^2)``, where ``d_ij`` is the Euclidean distance of the
-    positions i and j, and ``f(D_ij)`` is the dissimilarity itself or, with ``nonmetric``, the best increasing function
-    of it: then only the order of the dissimilarities counts.
+    positions i and j, and ``f(D_ij)`` is the dissimilarity itself or, with ``nonmetric``, its optimal monotone
+    transformation, for which only the order of the dissimilarities matters.
 
     Parameters
     ----------
     D : array-like of shape (n, n)
         Dissimilarities, symmetric; the diagonal is ignored.
     Y : array-like of shape (n, q)
-        Positions in the picture. Objects without one, whose rows are NaN, are left out, with a warning.
+        Positions in the embedding. Objects without a position (rows of NaN) are left out, with a warning.
     nonmetric : bool, default=False
-        Compare the order of the dissimilarities only.
+        Whether to compare only the order of the dissimilarities.
 
     Returns
     -------
     float
-        0 for a perfect picture; by Kruskal's rule of thumb 0.05 is good, 0.1 fair and 0.2 poor.
+        0 for a perfect embedding; by Kruskal's rule of thumb, 0.05 is good, 0.1 fair and 0.2 poor.
 
     References
     ----------
@@ -63,7 +63,7 @@ def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
         raise ValueError(f"D has the shape {given.shape}; for {n} positions it must be {(n, n)}.")
     shown, wanted = pdist(positions), given[placed][:, placed][np.triu_indices(len(positions), k=1)]
     if not shown.any():
-        raise ValueError("All positions in Y coincide, so there are no distances to compare; give at least two.")
+        raise ValueError("All positions in Y coincide; at least two different positions are needed.")
     if nonmetric:
         from sklearn.isotonic import IsotonicRegression  # here, for it is slow to import
 
@@ -80,23 +80,23 @@ def sammon_stress(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Sammon's stress: squared errors of the distances in a view, relative to the distances, so that near ones count.
+    """Return Sammon's stress, the squared errors of the distances in a view relative to the distances in the data.
 
     ``E = 1 / sum d_ij * sum (d_ij - s e_ij)^2 / d_ij`` over all pairs with ``d_ij > 0``, where ``d_ij`` are the
-    distances in the data and ``e_ij`` those in the view. The factor ``s = sum e_ij / sum (e_ij^2 / d_ij)`` is the best
-    one: many methods, such as t-SNE, give views a size that means nothing.
+    distances in the data and ``e_ij`` the distances in the view. The factor ``s = sum e_ij / sum (e_ij^2 / d_ij)``
+    minimizes the stress, since the scale of a view is arbitrary for many methods, such as t-SNE.
 
     Parameters
     ----------
     %(view)s
     scaled : bool, default=True
-        Fit the factor s; otherwise it is 1, and the size of the view counts.
+        Whether to fit the factor s; otherwise it is 1, and the stress depends on the scale of the view.
     %(options)s
 
     Returns
     -------
     float
-        0 for a view that keeps all distances; with ``scaled`` at most 1.
+        0 for a view that preserves all distances; at most 1 with ``scaled``.
 
     References
     ----------
@@ -126,27 +126,28 @@ def distance_correlation(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Correlation between the distances of all pairs in the data and in a view.
+    """Return the correlation between the distances of all pairs in the data and in a view.
 
     Parameters
     ----------
     %(view)s
     kind : {"spearman", "pearson"}, default="spearman"
-        Compare the ranks of the distances among all pairs, those that are equal up to rounding sharing the average of
-        theirs, or the distances themselves.
+        Rank correlation (distances that are equal up to rounding share their mean rank), or correlation of the
+        distances themselves.
     %(options)s
 
     Returns
     -------
     float
-        1 for a view that keeps all distances (``"pearson"``, up to a factor and an added constant) or their order
-        (``"spearman"``); NaN if all distances in one of them are equal.
+        1 for a view that preserves all distances up to scale and offset (``"pearson"``) or their order
+        (``"spearman"``); NaN if all distances in the data or in the view are equal.
 
     Notes
     -----
-    Up to 2048 samples all distances are sorted. Of more samples, distances that differ by less than 1e-5 of their size
-    share a rank, as do those below 1e-9 of the largest, so that the memory needed does not grow with the number of
-    pairs. The correlation then is as good as exact, unless a large part of all distances is equal to five digits.
+    For up to 2048 samples, all distances are sorted. For more samples, distances with a relative difference below 1e-5
+    share a rank, as do distances below 1e-9 of the largest distance, which makes the required memory independent of the
+    number of pairs. The error of the correlation is then negligible, unless a large part of all distances agrees in
+    five digits.
 
     Examples
     --------

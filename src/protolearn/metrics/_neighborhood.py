@@ -1,8 +1,8 @@
-"""Whether samples that are shown as neighbors are neighbors in the data, and the other way round.
+"""Trustworthiness and continuity of embeddings and maps.
 
-*Trustworthiness* asks whether one can believe the neighbors seen in a picture of the data, *continuity* whether
-neighbors in the data have been torn apart. Both exist for embeddings (every sample has a position of its own) and
-for maps (samples are shown at the lattice node of their nearest prototype).
+*Trustworthiness* measures whether neighbors in the visualization are neighbors in the data, *continuity* whether
+neighbors in the data are neighbors in the visualization. Both are defined for embeddings, in which every sample has its
+own position, and for maps, in which samples are located at the lattice node of their nearest prototype.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ def trustworthiness(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Whether the neighbors of a sample in the embedding are neighbors in the data.
+    """Return the degree to which neighbors in the embedding are neighbors in the data.
 
     ``T(k) = 1 - 2 / (n k (2 n - 3 k - 1)) sum_i sum_{j in N_i} max(0, r(i, j) - k)``
 
     where ``N_i`` are the ``k`` nearest neighbors of sample i in the embedding and ``r(i, j)`` is the rank of j among
-    the neighbors of i in the data. This is scikit-learn's measure; equal distances count in the order of the samples.
+    the neighbors of i in the data. The definition is that of scikit-learn; ties are broken by the order of the samples.
 
     Parameters
     ----------
     X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
-        Samples, or the dissimilarities between them.
+        Samples, or the matrix of their dissimilarities.
     X_embedded : array-like of shape (n, q)
-        Their positions in the embedding.
+        Positions of the samples in the embedding.
     n_neighbors : int, default=5
         Size ``k`` of the neighborhoods, below ``n / 2``.
     %(options)s
@@ -62,7 +62,7 @@ def trustworthiness(
     Returns
     -------
     float
-        Between 0 and 1, which is best.
+        Value between 0 and 1; 1 is best.
 
     References
     ----------
@@ -90,16 +90,16 @@ def continuity(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Whether the neighbors of a sample in the data are neighbors in the embedding.
+    """Return the degree to which neighbors in the data are neighbors in the embedding.
 
-    It is the trustworthiness with the roles of both spaces exchanged.
+    Continuity is trustworthiness with the roles of both spaces exchanged.
 
     Parameters
     ----------
     X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
-        Samples, or the dissimilarities between them.
+        Samples, or the matrix of their dissimilarities.
     X_embedded : array-like of shape (n, q)
-        Their positions in the embedding.
+        Positions of the samples in the embedding.
     n_neighbors : int, default=5
         Size of the neighborhoods, below ``n / 2``.
     %(options)s
@@ -107,7 +107,7 @@ def continuity(
     Returns
     -------
     float
-        Between 0 and 1, which is best.
+        Value between 0 and 1; 1 is best.
 
     References
     ----------
@@ -116,7 +116,7 @@ def continuity(
 
     Examples
     --------
-    Cutting a circle open keeps what is shown trustworthy, but tears neighbors apart:
+    A circle that is cut open remains trustworthy, but neighbors are separated:
 
     >>> import numpy as np
     >>> angle = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (40, 1))
@@ -128,16 +128,16 @@ def continuity(
 
 
 def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
-    """Whether samples shown as neighbors on the map are neighbors in the data.
+    """Return the degree to which neighbors on the map are neighbors in the data.
 
-    The trustworthiness with distances between samples on the map: the distance on the lattice between their nearest
-    prototypes. Many samples are at the same distance on a map, all those in one cell to begin with. Such ties have no
-    order: the measure is the average over all orders they could have.
+    This is `trustworthiness`, where the distance of two samples on the map is the lattice distance between their
+    nearest prototypes. Many distances on a map are equal, for example those within one cell. The measure is the mean
+    over all possible orders of such ties.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
+        Samples. For a relational map, the training objects, or other objects if the map computes their dissimilarities.
     estimator : fitted map
         Fitted map with a lattice, such as SOM or RelationalSOM.
     n_neighbors : int, default=5
@@ -146,12 +146,13 @@ def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     Returns
     -------
     float
-        At most 1, which is best.
+        Value of at most 1, which is best.
 
     Notes
     -----
-    A cell with more than ``n_neighbors + 1`` samples does not tell which of them are nearest to each other. Compare
-    maps with the same number of prototypes, or choose ``n_neighbors`` no smaller than the number of samples in a cell.
+    If a cell contains more than ``n_neighbors + 1`` samples, the map does not determine which of them are nearest
+    neighbors. Compare maps with the same number of prototypes, or choose ``n_neighbors`` not smaller than the number of
+    samples in a cell.
 
     References
     ----------
@@ -171,14 +172,14 @@ def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
 
 
 def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
-    """Whether samples that are neighbors in the data are shown as neighbors on the map.
+    """Return the degree to which neighbors in the data are neighbors on the map.
 
-    The continuity with distances between samples on the map, and ties treated, as in `map_trustworthiness`.
+    This is `continuity`, with distances on the map and ties as in `map_trustworthiness`.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
+        Samples. For a relational map, the training objects, or other objects if the map computes their dissimilarities.
     estimator : fitted map
         Fitted map with a lattice, such as SOM or RelationalSOM.
     n_neighbors : int, default=5
@@ -187,7 +188,7 @@ def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     Returns
     -------
     float
-        At most 1, which is best.
+        Value of at most 1, which is best.
 
     References
     ----------
@@ -251,8 +252,8 @@ def _squares_between_samples(X: Any, estimator: Any) -> Callable[[Indices], Floa
     matrix = np.asarray(X)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"X has the shape {matrix.shape}, but this measure compares samples with each other; give the square "
-            "matrix of the fit."
+            f"X has the shape {matrix.shape}, but this measure compares all pairs of samples; pass the square "
+            "matrix used for fitting."
         )
     own = matrix.diagonal()
 

@@ -1,4 +1,4 @@
-"""How much a picture has suffered."""
+"""Quality of compressed images."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ __all__ = ["psnr"]
 
 @constrained(peak=positive)
 def psnr(original: ArrayLike, decoded: ArrayLike, peak: float = 255) -> float:
-    """Peak signal-to-noise ratio of a picture that was compressed, in decibels.
+    """Return the peak signal-to-noise ratio of a compressed image, in decibels.
 
-    ``10 log10(peak^2 / mean squared error)``. Below 30 the loss is easily seen, above 40 hardly.
+    The ratio is ``10 log10(peak^2 / mean squared error)``. The loss is clearly visible below 30 dB and hardly visible
+    above 40 dB.
 
     Parameters
     ----------
     original, decoded : array-like of the same shape
-        The pictures; all values count alike, of all colors.
+        Images; the values of all pixels and color channels have equal weight.
     peak : float, default=255
-        The largest value that a pixel can have.
+        Largest possible value of a pixel.
 
     Returns
     -------
     float
-        The ratio; infinite if the pictures are the same.
+        The ratio; infinite if the images are equal.
 
     Examples
     --------
@@ -37,6 +38,6 @@ def psnr(original: ArrayLike, decoded: ArrayLike, peak: float = 255) -> float:
     """
     first, second = np.asarray(original, dtype=np.float64), np.asarray(decoded, dtype=np.float64)
     if first.shape != second.shape or first.size == 0:
-        raise ValueError(f"Pictures must have the same shape and some pixels; got {first.shape} and {second.shape}.")
+        raise ValueError(f"Images must have the same shape and not be empty; got {first.shape} and {second.shape}.")
     error = np.mean((first - second) ** 2)
     return float(10 * np.log10(peak**2 / error)) if error > 0 else float("inf")

@@ -1,4 +1,4 @@
-"""How well a view places each sample: which neighborhoods were torn, and which were squeezed together."""
+"""Trustworthiness and continuity of a view for each sample."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = ["PointQuality", "point_quality"]
 
 
 class PointQuality(NamedTuple):
-    """How far each sample can be trusted in a view, and how far its neighborhood has been kept; 1 is best.
+    """Trustworthiness and continuity of each sample in a view; 1 is best.
 
     Parameters
     ----------
     trustworthiness : ndarray of shape (n,)
-        Low where a sample is shown among strangers.
+        Low for samples whose neighbors in the view are not neighbors in the data.
     continuity : ndarray of shape (n,)
-        Low where a sample has lost its neighbors.
+        Low for samples whose neighbors in the data are not neighbors in the view.
 
     Examples
     --------
-    Two points of a line have changed places in the view:
+    Two points on a line have exchanged their positions in the view:
 
     >>> import numpy as np
     >>> from protolearn.metrics import point_quality
@@ -45,12 +45,12 @@ class PointQuality(NamedTuple):
     continuity: Floats
 
     def to_frame(self) -> Any:
-        """Return both as a pandas DataFrame.
+        """Return both measures as a pandas DataFrame.
 
         Returns
         -------
         frame : DataFrame
-            A row for each sample.
+            One row for each sample.
         """
         return import_pandas().DataFrame(self._asdict())
 
@@ -67,16 +67,17 @@ def point_quality(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> PointQuality:
-    """Measure how well a view places each sample.
+    """Measure the neighborhood preservation of a view for each sample.
 
-    `trustworthiness` and `continuity` are means over samples; here are the terms,
+    `trustworthiness` and `continuity` are means over samples; this function returns their terms,
 
     ``T_i(k) = 1 - 2 / (k (2 n - 3 k - 1)) sum_{j in N_i} max(0, r(i, j) - k)``
 
     where ``N_i`` are the ``k`` nearest neighbors of sample i in the view and ``r(i, j)`` is the rank of j among the
-    neighbors of i in the data, and the same with both spaces exchanged for the continuity. A sample with a low
-    trustworthiness is shown among strangers: the view has *squeezed* together what is apart. One with a low continuity
-    has lost its neighbors: the view has *torn* apart what is together.
+    neighbors of i in the data, and, for the continuity, the same with both spaces exchanged. A low trustworthiness
+    means that the neighbors of a sample in the view are not neighbors in the data: the view has *squeezed* distant
+    samples together. A low continuity means that neighbors in the data are not neighbors in the view: the view has
+    *torn* a neighborhood apart.
 
     Parameters
     ----------
@@ -84,18 +85,19 @@ def point_quality(
     n_neighbors : int, default=5
         Size ``k`` of the neighborhoods, below half the number of samples, or of references.
     n_references : int or None, default=20000
-        Most samples to compare with: of more, so many are drawn at random, and neighbors are looked for and ranked
-        among them only. Time then grows with the number of samples, not with its square, and neighborhoods reach
-        further: the k nearest of a part of the samples are farther away. None compares all with all.
+        Maximum number of reference samples. If there are more samples, this number is drawn at random, and neighbors
+        are ranked among these references only. The time is then linear in the number of samples instead of quadratic,
+        and neighborhoods are larger, since the k nearest references are farther away than the k nearest samples. None
+        compares all pairs.
     random_state : int, RandomState instance or None, default=None
-        Which are drawn.
+        Seed of the random choice of references.
     %(options)s
 
     Returns
     -------
     PointQuality
-        Named tuple ``(trustworthiness, continuity)`` of arrays of shape (n,) with numbers from 0 to 1, which is best,
-        and NaN for samples without a position.
+        Named tuple ``(trustworthiness, continuity)`` of arrays of shape (n,) with values from 0 to 1 (best), and NaN
+        for samples without a position.
 
     References
     ----------
@@ -104,7 +106,7 @@ def point_quality(
 
     Examples
     --------
-    A circle that is cut open is torn at its ends, and nowhere else:
+    A circle that is cut open is torn only at its ends:
 
     >>> import numpy as np
     >>> from protolearn.metrics import point_quality

@@ -1,4 +1,4 @@
-"""What is lost on the way to a view and back, on the samples at hand and, with some confidence, on others."""
+"""Reconstruction error of samples, and a bound of the error on new samples."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ __all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"
 
 
 def reconstruction_error(X: ArrayLike, X_hat: ArrayLike, *, relative: bool = False) -> float:
-    """Mean squared distance between samples and what came back of them.
+    """Return the mean squared distance between samples and their reconstructions.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Samples.
     X_hat : array-like of shape (n_samples, n_features)
-        Their reconstructions, such as ``view.inverse_transform(view.transform(X))``.
+        Reconstructions of the samples, such as ``view.inverse_transform(view.transform(X))``.
     relative : bool, default=False
-        Divide by the mean squared distance of the samples from their mean: 0 is perfect, 1 as good as the mean.
+        Whether to divide by the mean squared distance of the samples from their mean; the error is then 1 if every
+        sample is reconstructed as the mean.
 
     Returns
     -------
     error : float
-        0 or more.
+        Reconstruction error, at least 0.
 
     Examples
     --------
@@ -49,22 +50,22 @@ def reconstruction_error(X: ArrayLike, X_hat: ArrayLike, *, relative: bool = Fal
         return error
     spread = float(np.square(given - given.mean(axis=0)).sum(axis=1).mean())
     if not spread:
-        raise ValueError("All samples are the same, so no error is relative to their spread; use relative=False.")
+        raise ValueError("All samples are equal, so a relative error is undefined; use relative=False.")
     return error / spread
 
 
 @dataclass(frozen=True)
 class ReconstructionBound(PrintedBound):
-    """Bound of the reconstruction error on new samples, with all its terms; made by `reconstruction_bound`.
+    """Bound of the reconstruction error on new samples, with all its terms; returned by `reconstruction_bound`.
 
     Parameters
     ----------
     error : float
         Mean squared error on the samples, in units of the squared diameter of the data.
     complexity : float
-        Rademacher complexity of all maps of this kind, in the same units.
+        Rademacher complexity of the class of mappings, in the same units.
     confidence : float
-        How far the error on the samples may be from the expected one.
+        Term for the deviation of the error on the samples from the expected error.
     diameter : float
         Twice the largest distance of a sample from the mean.
     delta : float
@@ -85,7 +86,7 @@ class ReconstructionBound(PrintedBound):
 
     @property
     def value(self) -> float:
-        """The bound, in units of the squared diameter; of no use above 1."""
+        """The bound, in units of the squared diameter. It is informative only if it is below 1."""
         return self.error + self.complexity + self.confidence
 
     @property
@@ -105,29 +106,31 @@ def reconstruction_bound(
     n_draws: int = 20,
     random_state: Any = None,
 ) -> ReconstructionBound:
-    r"""Bound the reconstruction error of a linear, or piecewise linear, map on new samples.
+    r"""Bound the reconstruction error of a linear or piecewise linear mapping on new samples.
 
-    With probability :math:`1 - \delta` the expected error of every map of the kind is at most the error on the n
-    samples, plus the Rademacher complexity of the errors of all such maps, plus :math:`\sqrt{8 \ln(2/\delta) / n}`,
-    for errors between 0 and 1. The complexity is that of projections on planes: on one, or on one around the mean of
-    each cell. It is estimated by random signs, for which the best planes are known exactly.
+    With probability :math:`1 - \delta` the expected error of every mapping of the class is at most the error on the n
+    samples, plus the Rademacher complexity of the errors of all mappings of the class, plus :math:`\sqrt{8
+    \ln(2/\delta) / n}`, for errors between 0 and 1. The complexity is that of projections onto affine subspaces: a
+    single one, or one through the mean of each cell. It is estimated with random signs, for which the optimal subspaces
+    are known exactly.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Samples that the map was learned from.
+        Training samples of the mapping.
     X_hat : array-like of shape (n_samples, n_features)
-        Their reconstructions.
+        Reconstructions of the samples.
     n_components : int
-        Dimension of the planes.
+        Dimension of the subspaces.
     labels : array-like of shape (n_samples,), optional
-        Cell that each sample belongs to, of a map that is linear in each; one cell by default. Cells count as given.
+        Cell of each sample, for a mapping that is linear in each cell; by default, a single cell. The bound treats the
+        cells as fixed.
     delta : float, default=0.05
         Probability that the bound does not hold.
     n_draws : int, default=20
         Number of draws of random signs.
     random_state : int, RandomState instance or None, default=None
-        Makes the draws repeatable.
+        Seed of the random signs. An int makes the result reproducible.
 
     Returns
     -------
@@ -161,7 +164,7 @@ def reconstruction_bound(
     center = given.mean(axis=0)
     diameter = 2.0 * float(np.sqrt(np.square(given - center).sum(axis=1).max()))
     if not diameter:
-        raise ValueError("All samples are the same, so there is nothing to bound.")
+        raise ValueError("All samples are equal, so the bound is undefined.")
     rng = check_random_state(random_state)
     parts = [given[cells == cell] for cell in range(cells.max() + 1)]
     parts = [(part - part.mean(axis=0)) / diameter for part in parts]
@@ -187,5 +190,5 @@ def _checked(X: ArrayLike, X_hat: ArrayLike) -> tuple[Floats, Floats]:
     given: Floats = check_array(X, dtype=np.float64, input_name="X")
     back: Floats = check_array(X_hat, dtype=np.float64, input_name="X_hat")
     if given.shape != back.shape:
-        raise ValueError(f"X and X_hat have the shapes {given.shape} and {back.shape}; they must be the same.")
+        raise ValueError(f"X and X_hat have the shapes {given.shape} and {back.shape}; the shapes must be equal.")
     return given, back

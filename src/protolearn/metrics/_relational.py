@@ -1,4 +1,4 @@
-"""Costs of clusterings and maps that are known by dissimilarities alone."""
+"""Cost functions of clusterings and maps, computed from dissimilarities."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["dual_cost", "intra_cluster_cost"]
 
 
 def intra_cluster_cost(D: ArrayLike, labels: ArrayLike) -> float:
-    r"""Cost of a clustering: the sum over clusters of all dissimilarities within, divided by the size of the cluster.
+    r"""Return the cost of a clustering, the sum of all dissimilarities within each cluster divided by its size.
 
     .. math:: E = \sum_i \frac{1}{|C_i|} \sum_{j, k \in C_i} d_{jk}
 
     Parameters
     ----------
     D : array-like of shape (n, n)
-        Dissimilarities, taken as they are. If they are squared Euclidean distances, the cost is twice the inertia of
+        Dissimilarities, which are not squared. For squared Euclidean distances, the cost is twice the inertia of
         k-means, and four times the quantization error with ``reduction="half_sum"``.
     labels : array-like of shape (n,)
         Cluster of each object.
@@ -46,27 +46,27 @@ def intra_cluster_cost(D: ArrayLike, labels: ArrayLike) -> float:
     clusters = column_or_1d(labels)
     if len(clusters) != len(matrix):
         raise ValueError(
-            f"labels has {len(clusters)} entries, but D is a matrix of {len(matrix)} objects; give one label for each."
+            f"labels has {len(clusters)} entries, but D is a matrix of {len(matrix)} objects; pass one label for each."
         )
     members = (np.flatnonzero(clusters == cluster) for cluster in np.unique(clusters))
     return float(sum(matrix[np.ix_(m, m)].sum(dtype=np.float64) / len(m) for m in members))
 
 
 def dual_cost(S: ArrayLike, weights: ArrayLike) -> float:
-    r"""Cost of a map without its prototypes, as each stands at the weighted mean of the objects.
+    r"""Return the dual cost of a map, which does not depend on prototypes.
 
     .. math:: E = \frac{1}{4} \sum_i \frac{1}{\sum_l h_{il}} \sum_{s, t} h_{is} h_{it} s_{st}
 
-    For vectors this equals ``1/2 sum_ij h_ij |x_j - w_i|^2`` with the best prototypes ``w_i``, so it compares maps of
-    any dissimilarities, and relational maps with those of vectors.
+    For vectors, the dual cost equals ``1/2 sum_ij h_ij |x_j - w_i|^2`` with the optimal prototypes ``w_i``, the
+    weighted means. Use it to compare maps of any dissimilarities, including relational maps with maps of vectors.
 
     Parameters
     ----------
     S : array-like of shape (n, n)
         Squared dissimilarities; they may be negative.
     weights : array-like of shape (k, n)
-        How much each prototype learns from each object, ``h_ij`` times the weight of the object; 0 or more. Rows need
-        not sum to one. Prototypes whose weights are all zero cost nothing.
+        Weight of each object for each prototype: ``h_ij`` times the weight of the object, at least 0. Rows need not sum
+        to one. Prototypes whose weights are all zero do not contribute to the cost.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def dual_cost(S: ArrayLike, weights: ArrayLike) -> float:
 
     Examples
     --------
-    Two points at a squared distance of 4 have their mean in the middle:
+    The prototype of two points at a squared distance of 4 is their midpoint:
 
     >>> from protolearn.metrics import dual_cost
     >>> dual_cost([[0, 4], [4, 0]], [[1, 1]])

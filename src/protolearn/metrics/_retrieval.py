@@ -1,4 +1,4 @@
-"""How many of the samples that a search returns are of the wanted class."""
+"""Precision of retrieval."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["precision_at_k", "precision_curve"]
 
 
 def precision_at_k(neighbor_labels: ArrayLike, labels: ArrayLike, k: int = 11) -> float:
-    """Share of the first k results of a search that have the label of the query, on average over the queries.
+    """Return the precision at k, the mean fraction of the first k results that have the label of the query.
 
     Parameters
     ----------
     neighbor_labels : array-like of shape (n_queries, n_results)
-        Labels of the results of each query, the nearest first.
+        Labels of the results of each query, in order of distance.
     labels : array-like of shape (n_queries,)
         Labels of the queries.
     k : int, default=11
-        How many results count; at most n_results.
+        Number of results to evaluate; at most n_results.
 
     Returns
     -------
     float
-        1 if all of them have the label of the query.
+        1 if all evaluated results have the label of their query.
 
     See Also
     --------
-    precision_curve : The same for several k at once.
+    precision_curve : Precision for several k.
 
     Examples
     --------
@@ -47,27 +47,27 @@ def precision_at_k(neighbor_labels: ArrayLike, labels: ArrayLike, k: int = 11) -
 def precision_curve(
     neighbor_labels: ArrayLike, labels: ArrayLike, ks: Iterable[int] | None = None, *, average: bool = True
 ) -> Floats:
-    """Share of the first k results of a search that have the label of the query, for several k.
+    """Return the precision at k for several k, the fraction of the first k results that have the label of the query.
 
     Parameters
     ----------
     neighbor_labels : array-like of shape (n_queries, n_results)
-        Labels of the results of each query, the nearest first.
+        Labels of the results of each query, in order of distance.
     labels : array-like of shape (n_queries,)
         Labels of the queries.
     ks : iterable of int, optional
         Numbers of results; by default 1, ..., n_results.
     average : bool, default=True
-        Whether to return means over the queries, or the shares of each query.
+        Whether to return means over the queries instead of the precision of each query.
 
     Returns
     -------
     ndarray of shape (n_ks,) or (n_queries, n_ks)
-        Shares between 0 and 1.
+        Precision, between 0 and 1.
 
     See Also
     --------
-    protolearn.applications.retrieval_rates : Such curves by cross-validation, with their errors.
+    protolearn.applications.retrieval_rates : Cross-validated precision curves with standard errors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Distances in the data and in a view of it, blocks of rows at a time, so that no measure holds all of them."""
+"""Distances in the data and in a view, computed in blocks of rows to limit memory."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 VIEW = """
 X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
-    Samples, or the dissimilarities between them.
+    Samples, or the matrix of their dissimilarities.
 Y : array-like of shape (n, q)
-    Positions of the samples in the view. Samples without one, whose rows are NaN, are left out of the data as well,
-    with a warning that says how many.
+    Positions of the samples in the view (embedding). Samples without a position (rows of NaN) are also left out of the
+    data, with a warning that states their number.
 """
 
 OPTIONS = """
 metric : {"euclidean", "precomputed"}, default="euclidean"
-    What X holds: vectors, compared by their Euclidean distance, or dissimilarities.
+    Content of ``X``: vectors, compared by their Euclidean distance, or dissimilarities.
 n_jobs : int, optional
-    Number of threads; None means as many as the matrix library may use.
+    Number of threads; None means the number of threads of the BLAS library.
 """
 
 
@@ -182,7 +182,7 @@ def check_view(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[S
 
 def _check_as_many(n_given: int, n_shown: int) -> None:
     if n_given != n_shown:
-        raise ValueError(f"X has {n_given} samples, but Y has {n_shown} positions; give one for each.")
+        raise ValueError(f"X has {n_given} samples, but Y has {n_shown} positions; pass one position for each sample.")
 
 
 def check_positions(Y: ArrayLike) -> tuple[Floats, Bools]:
@@ -226,9 +226,9 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
     else:
         space = Points(check_array(X, dtype=np.float64, input_name=name))
     if len(space) < 3:
-        raise ValueError(f"{name} has {len(space)} samples; neighbors can be compared from 3 on.")
+        raise ValueError(f"{name} has {len(space)} samples, but comparing neighbors needs at least 3.")
     if space.reach == np.inf:
-        raise ValueError(f"Squared distances between samples in {name} are too large for a number; rescale them.")
+        raise ValueError(f"Squared distances between samples in {name} are too large; rescale the data.")
     if not space.reach:
         raise ValueError(f"All samples in {name} coincide, so there are no distances to compare.")
     return space

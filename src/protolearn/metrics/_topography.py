@@ -1,4 +1,4 @@
-"""Whether prototypes that are neighbors on the lattice are neighbors in the data, and the other way round."""
+"""Topology preservation of maps with a lattice."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["topographic_error", "topographic_function", "topographic_product"]
 
 
 def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike | None = None) -> float:
-    """Share of the samples whose nearest and second nearest prototypes do not touch on the lattice.
+    """Return the fraction of samples whose nearest and second nearest prototypes are not adjacent on the lattice.
 
-    Prototypes touch if an edge joins them or, on a rectangular lattice, if their cells share a corner.
+    Prototypes are adjacent if an edge connects them or, on a rectangular lattice, if their cells share a corner.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples; of a map of dissimilarities what its ``transform`` takes.
+        Samples; for a relational map, the input of its ``transform``.
     estimator : fitted map
         Fitted map with a lattice, such as SOM or RelationalSOM.
     sample_weight : array-like of shape (n,), optional
@@ -34,7 +34,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     Returns
     -------
     float
-        Between 0 (the map keeps all neighborhoods) and 1.
+        Value between 0 (all neighborhoods are preserved) and 1.
 
     References
     ----------
@@ -42,7 +42,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
 
     Examples
     --------
-    A chain that runs through its prototypes in the order 0, 2, 1 on the line is folded:
+    A chain whose prototypes lie on a line in the order 0, 2, 1 is folded:
 
     >>> from types import SimpleNamespace
     >>> from protolearn.core.lattices import chain
@@ -59,10 +59,10 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
 
 
 def topographic_product(estimator: Any) -> float:
-    """Whether the lattice has the right dimension for the data: negative if too few, positive if too many.
+    """Return the topographic product, which indicates whether the dimension of the lattice matches the data.
 
-    For prototype j let ``n_l(j)`` be its l-th nearest prototype on the lattice and ``m_l(j)`` its l-th nearest in the
-    data space, ``d`` the distances between prototypes and ``g`` those on the lattice. With
+    For prototype j let ``n_l(j)`` be its l-th nearest prototype on the lattice and ``m_l(j)`` its l-th nearest
+    prototype in the data space, ``d`` the distances between prototypes and ``g`` the distances on the lattice. With
 
         ``Q1(j, l) = d(j, n_l(j)) / d(j, m_l(j))`` and ``Q2(j, l) = g(j, n_l(j)) / g(j, m_l(j))``
 
@@ -70,10 +70,11 @@ def topographic_product(estimator: Any) -> float:
 
         ``P = 1 / (k (k - 1)) sum_j sum_m 1 / (2 m) sum_{l <= m} log(Q1(j, l) Q2(j, l))``
 
-    It is about 0 for a lattice that fits the data. Prototypes at the same distance have no order; the product is the
-    average over all orders they could have, so it does not depend on how the nodes are numbered. The distances on the
-    lattice are those the map was trained with (``lattice_.distances``); path lengths on a square lattice differ from
-    Euclidean distances, so its product is small, but not zero, for data that fill a square.
+    It is about 0 for a lattice that matches the data, negative for too few and positive for too many lattice
+    dimensions. The product is the mean over all possible orders of prototypes at equal distances, so it does not depend
+    on the numbering of the nodes. The distances on the lattice are those used in training (``lattice_.distances``).
+    Since path lengths on a square lattice differ from Euclidean distances, the product is small but not zero for data
+    that fill a square.
 
     Parameters
     ----------
@@ -115,21 +116,21 @@ def topographic_product(estimator: Any) -> float:
 
 
 def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
-    """How far neighborhoods are broken, in both directions.
+    """Return the topographic function, which measures violations of neighborhoods in both directions at every scale.
 
-    The data are described by the graph that joins the first and second nearest prototype of every sample; ``d`` is the
-    number of steps between two prototypes in that graph. On the lattice, two nodes are ``|i - j|_max`` and
-    ``|i - j|_2`` apart. The function counts, on average over the prototypes,
+    The topology of the data is represented by the graph that connects the nearest and second nearest prototype of every
+    sample; ``d`` is the length of the shortest path between two prototypes in this graph. On the lattice, two nodes are
+    ``|i - j|_max`` and ``|i - j|_2`` apart. The function is the mean over the prototypes of the number of
 
     * for ``k > 0``, neighbors in the data that are far apart on the lattice:
       ``Phi(k) = 1/n sum_i #{j : |i - j|_max > k, d(i, j) = 1}``,
     * for ``k < 0``, neighbors on the lattice that are far apart in the data:
       ``Phi(k) = 1/n sum_i #{j : |i - j|_2 = 1, d(i, j) > -k}``,
-    * and ``Phi(0) = Phi(1) + Phi(-1)``, which is 0 if and only if the map keeps all neighborhoods.
+    * and ``Phi(0) = Phi(1) + Phi(-1)``, which is 0 if and only if the map preserves all neighborhoods.
 
-    The largest (smallest) ``k`` with a positive value tells the scale of the folds of a lattice with too few (too many)
-    dimensions. On other than rectangular lattices both distances are the number of steps along the edges. Prototypes
-    without a connecting path are farther apart than any ``k``.
+    The largest (smallest) ``k`` with a positive value indicates the scale of the folds of a lattice with too few (too
+    many) dimensions. On lattices that are not rectangular, both distances are path lengths along the edges. Prototypes
+    without a connecting path have infinite distance.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     Returns
     -------
     k : array of shape (2 K + 1,), int
-        Distances from ``-K`` to ``K``, the largest distance on the lattice or in the graph.
+        Distances from ``-K`` to ``K``, where ``K`` is the largest distance on the lattice or in the graph.
     values : array of shape (2 K + 1,)
         ``Phi(k)``.
 
@@ -150,7 +151,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
 
     Examples
     --------
-    The ends of a chain that is bent to a ring are neighbors in the data, three steps apart on the lattice:
+    The ends of a chain that is bent to a ring are neighbors in the data, but have distance three on the lattice:
 
     >>> import numpy as np
     >>> from types import SimpleNamespace
@@ -171,8 +172,8 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     estimator = getattr(estimator, "estimator_", estimator)
     if getattr(estimator, "graph_", None) is None:
         raise ValueError(
-            f"This {type(estimator).__name__} has no graph of neighboring prototypes (no attribute graph_); give a "
-            "map that was fitted to samples."
+            f"This {type(estimator).__name__} has no graph of neighboring prototypes (no attribute graph_); pass a "
+            "map that is fitted to samples."
         )
     graph = sparse.csr_array(estimator.graph_)
     if graph.shape != (lattice.n_nodes, lattice.n_nodes):
@@ -191,7 +192,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
 
 def _require_two(lattice: Lattice) -> None:
     if lattice.n_nodes < 2:
-        raise ValueError("The map has one prototype only, so no neighborhoods; give a map with at least two.")
+        raise ValueError("The map has only one prototype and no neighborhoods; pass a map with at least two.")
 
 
 def _require_all_pairs(lattice: Lattice) -> None:
@@ -205,8 +206,8 @@ def _log_distances_to_others(distances: Floats, name: str) -> Floats:
     others = distances[~np.eye(k, dtype=bool)].reshape(k, k - 1)
     if not (np.isfinite(others) & (others > 0.0)).all():
         raise ValueError(
-            f"The topographic product needs finite and positive distances, but some {name} coincide (or have no "
-            "connecting path); use fewer prototypes, or another measure."
+            f"The topographic product needs finite and positive distances, but some {name} coincide (or are not "
+            "connected); use fewer prototypes, or another measure."
         )
     return np.log(others)
 

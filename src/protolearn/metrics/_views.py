@@ -1,4 +1,4 @@
-"""All measures of a view in one go."""
+"""All quality measures of a view (embedding) at once."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ N_GROUPS = 20  # of measured samples, which differ as much as chance makes them
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ViewQuality(RankCurves, Printed):
-    """How good a view of data is, at every scale; made by `view_quality`. Printed, it is a table.
+    """Quality measures of a view at every scale; returned by `view_quality` and printed as a table.
 
     Parameters
     ----------
     k : ndarray of shape (n - 2,)
-        Sizes of neighborhoods, 1, ..., n - 2; all curves are for these.
+        Neighborhood sizes 1, ..., n - 2 of all curves.
     q_nx, b_nx, lcmc, r_nx : ndarray of shape (n - 2,)
         See the functions of the same names.
     mild_intrusions, mild_extrusions, hard_intrusions : ndarray of shape (n - 2,)
-        See `intrusions` and `extrusions`; there are as many hard extrusions as hard intrusions.
+        See `intrusions` and `extrusions`; hard extrusions equal hard intrusions.
     trustworthiness, continuity : ndarray of shape (n - 2,)
-        See the functions of the same names. For neighborhoods of half the samples and more, too, 0 is the worst
-        possible.
+        See the functions of the same names. Also for neighborhoods of at least half the samples, the worst possible
+        value is 0.
     auc : float
         See `r_nx_auc`.
     q_local, q_global : float
@@ -47,7 +47,7 @@ class ViewQuality(RankCurves, Printed):
     k_max : int
         Size of the neighborhoods at which `lcmc` is highest.
     sammon_stress : float
-        See the function of the same name; of the view in its best size.
+        See the function of the same name, with ``scaled=True``.
     pearson, spearman : float
         See `distance_correlation`.
     neighborhood_hit : ndarray of shape (n - 2,) or None
@@ -55,12 +55,12 @@ class ViewQuality(RankCurves, Printed):
     nearest_neighbor_error : float or None
         See the function of the same name, with one neighbor; None without labels.
     n_unplaced : int
-        Number of samples without a position, which are left out.
+        Number of samples without a position, which were left out.
     n_samples : int
-        Number of samples whose neighborhoods were looked at: all, or some drawn at random.
+        Number of samples whose neighborhoods were evaluated: all, or a random subset.
     standard_errors : dict
-        If these are some: the standard error of each measure, by its name, a number or an array as the measure is. What
-        depends on where a curve is highest has none: ``k_max``, ``q_local`` and ``q_global``.
+        For a random subset, the standard error of each measure by its name, of the same shape as the measure. The
+        values that depend on the maximum of a curve have none: ``k_max``, ``q_local`` and ``q_global``.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class ViewQuality(RankCurves, Printed):
         Returns
         -------
         frame : DataFrame
-            A row for each size ``k`` of neighborhoods, and a column for each measure.
+            One row for each neighborhood size ``k`` and one column for each measure.
         """
         curves = {one.name: getattr(self, one.name) for one in fields(self)}
         curves = {name: values for name, values in curves.items() if name != "k" and hasattr(values, "shape")}
@@ -128,35 +128,37 @@ def view_quality(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> ViewQuality:
-    """Measure how well a view shows data: neighbors at every scale, distances and, with labels, classes.
+    """Measure the quality of a view: neighborhoods at every scale, distances and, with labels, classes.
 
-    All measures are made of the same distances, which are computed in blocks and never held: memory grows with the
-    number of samples, time with its square, up to 20,000 samples. Of more, some are drawn at random. Their neighbors
-    are sought, and ranked, among all samples, so that every measure is an estimate without bias of that of all samples
-    for the same size of neighborhoods; distances are compared between those drawn. The result says how many there were,
-    and has standard errors.
+    All measures use the same distances, which are computed in blocks and not stored. Memory is linear and time
+    quadratic in the number of samples, up to 20,000 samples. For more samples, a random subset is evaluated. Its
+    neighbors are ranked among all samples, so every rank-based measure is an unbiased estimate of its value on all
+    samples for the same neighborhood size; distances are compared within the subset. The result states the size of the
+    subset and contains standard errors.
 
     Parameters
     ----------
     %(view)s
     y : array-like of shape (n,), optional
-        Labels.
+        Labels of the samples.
     n_samples : int or "auto", default="auto"
-        Number of samples whose neighborhoods are looked at, at least 100; all, if there are not more. ``"auto"`` means
-        all up to 20,000, and beyond so many that it takes as long as that, but at least 1,000: 6,666 of 60,000.
+        Number of samples whose neighborhoods are evaluated, at least 100; all samples, if there are fewer. ``"auto"``
+        evaluates all of up to 20,000 samples, and for more samples a number that takes about the same time, but at
+        least 1,000: 6,666 of 60,000.
     random_state : int, default=0
-        Which samples are drawn.
+        Seed of the random subset.
     %(options)s
 
     Returns
     -------
     ViewQuality
-        Curves over the size of neighborhoods, and numbers.
+        Curves over the neighborhood size, and summary values.
 
     Notes
     -----
-    The standard error is found from 20 groups of the samples drawn, each of which has measures of its own: it is their
-    standard deviation over the square root of 20, times ``sqrt(1 - m / n)`` for m samples out of n.
+    The subset is divided into 20 groups, for which all measures are computed separately. The standard error is the
+    standard deviation over the groups divided by the square root of 20, times ``sqrt(1 - m / n)`` for m samples out of
+    n.
 
     Examples
     --------

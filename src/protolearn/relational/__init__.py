@@ -1,4 +1,4 @@
-"""Maps and LVQ of objects: strings, sequences, graphs, texts, or anything with a distance or a kernel."""
+"""Maps and LVQ classifiers of strings, sequences, graphs, texts and other objects with a dissimilarity or kernel."""
 
 from protolearn.relational._annealing import PairwiseAnnealing
 from protolearn.relational._lvq import ObjectExplanation

@@ -1,4 +1,4 @@
-"""Deterministic annealing for pairwise clustering: soft assignments that harden as a temperature falls."""
+"""Deterministic annealing for pairwise clustering: soft assignments that become crisp as the temperature decreases."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ __all__ = ["PairwiseAnnealing"]
 class PairwiseAnnealing(ClusterMixin, RelationalMap):
     r"""Pairwise clustering by deterministic annealing.
 
-    Every object belongs to every prototype with a share :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a prototype
-    is the mean of its shares. While the temperature T falls, shares become assignments, and clusters split one after
-    the other. It minimizes the same cost as `RelationalKMeans`.
+    Every object is assigned to every prototype with the probability :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a
+    prototype is the mean of the objects, weighted by these probabilities. While the temperature T decreases, the
+    assignments become crisp and clusters split one after another. At low temperature, the cost function is that of
+    `RelationalKMeans`.
 
     Parameters
     ----------
@@ -36,12 +37,12 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
     %(dissimilarities)s
     %(relational)s
     init : {"center", "k-means++", "random", "pca"} or array of shape (n_prototypes, n_objects), default="center"
-        Where prototypes start; at the first temperature all come together in the center.
+        Initial prototypes, as in `RelationalKMeans`; at the first temperature all of them converge to the center.
     max_iter : int, default=300
-        Number of epochs over which the temperature falls.
+        Number of epochs, over which the temperature decreases.
     temperature_start, temperature_end : float or "auto", default="auto"
-        First and last temperature; ``"auto"`` is a little above the variance along the main axis, where the first
-        split happens, and a thousandth of that.
+        First and last temperature. ``"auto"`` starts slightly above the variance along the first principal axis, where
+        the first split occurs, and ends at one thousandth of that temperature.
     %(labels)s
     %(patches)s
     %(running)s
@@ -53,7 +54,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     See Also
     --------
-    RelationalNeuralGas : Cooperation by rank instead of temperature.
+    RelationalNeuralGas : Annealing of a neighborhood range of ranks instead of a temperature.
 
     References
     ----------

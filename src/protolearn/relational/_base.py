@@ -1,4 +1,4 @@
-"""What all maps of dissimilarities share: objects in, distances to combinations of objects or to single objects out."""
+"""Base class of all relational maps: input of objects, and distances to prototypes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["DissimilarityMap"]
 
 
 class DissimilarityMap(ObjectReader, TopographicMap):
-    """Base of all maps of dissimilarities; what the prototypes are is left to `MedianMap` and `RelationalMap`."""
+    """Base class of all relational maps; `MedianMap` and `RelationalMap` define the prototype model."""
 
     _fitted: FittedObjects
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -56,40 +56,41 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         return suggest_lattice(source.n_different, principal_plane(source)[0])
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Place the prototypes.
+        """Train the map.
 
         Parameters
         ----------
         X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities`, iterator, or Dask bag
-            What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
-            or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
-            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``. Every partition of a Dask bag, or of a
-            column of texts, is learned where it is, in patches of ``patch_size`` if that is given, and what is learned
-            is merged; ``labels_`` is then a lazy array.
+            Input of the type that ``metric`` specifies: a matrix of dissimilarities or a kernel matrix of all objects,
+            also as a memory map, HDF5 dataset or Zarr array; the objects themselves, such as a list of strings; or a
+            `Dissimilarities` source of either. An iterator yields patches of objects ``X``, ``(X, y)`` or ``(X, y,
+            sample_weight)``. For a Dask bag or a column of texts, a map is trained on every partition where it is
+            stored, in patches of ``patch_size`` objects if given, and the results are merged; ``labels_`` is then a
+            lazy array.
         y : array-like of shape (n_objects,), optional
             Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
-            Weight of each object; 2 is the same as giving the object twice. Labels and weights of a Dask collection
-            are collections with the same partitions.
+            Weight of each object; a weight of 2 is equivalent to including the object twice. For a Dask collection,
+            labels and weights are collections with the same partitions.
 
         Returns
         -------
         self : object
-            The fitted map. If the fit is interrupted, or fails in a later patch, what was learned so far is kept.
+            The fitted map. If training is interrupted or fails in a later patch, the model learned so far is kept.
         """
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more patch of objects.
 
-        A few objects (``kept_``) stand for all seen before: they join the patch, each with its share of the mass of its
-        receptive field (times ``decay``), and the map is trained on both.
+        A few objects (``kept_``) represent all objects seen before. They are added to the patch, weighted by their
+        fraction of the total weight of their receptive field (times ``decay``), and the map is trained on both.
 
         Parameters
         ----------
         X : sequence of objects, or array-like of shape (n_new, n_kept + n_new)
-            The patch. In a matrix, each new object has its dissimilarities to the objects ``kept_`` first, in that
-            order, and then those to the new ones; the first patch is square.
+            The patch. A row of a matrix contains the dissimilarities of a new object to the objects ``kept_``, in that
+            order, followed by its dissimilarities to the new objects. The matrix of the first patch is square.
         y : array-like of shape (n_new,), optional
             Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
             New classes may appear at any time.
@@ -109,7 +110,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Parameters
         ----------
         X : array-like of shape (n_objects, n_objects), or sequence of objects
-            Whatever `fit` takes.
+            Same input as for `fit`.
         y : array-like of shape (n_objects,), optional
             Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
@@ -129,8 +130,8 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
-            whichever ``fit`` took.
+            New objects, in the same form as in ``fit``: their dissimilarities to the training objects (or only to those
+            in ``support_``), or the objects themselves.
 
         Returns
         -------
@@ -146,7 +147,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Whatever `predict` takes.
+            Same input as for `predict`.
 
         Returns
         -------
@@ -163,7 +164,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Whatever `distances` takes.
+            Same input as for `distances`.
 
         Returns
         -------
@@ -179,25 +180,25 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
-            whichever ``fit`` took. A kernel whose diagonal is not constant needs one more column, the kernel of each
-            new object with itself.
+            New objects, in the same form as in ``fit``: their dissimilarities to the training objects (or only to those
+            in ``support_``), or the objects themselves. A kernel whose diagonal is not constant needs one more column,
+            the kernel of each new object with itself.
 
         Returns
         -------
         distances : ndarray of shape (n_new, n_prototypes)
-            Squared distances; negative ones can occur if the dissimilarities are not Euclidean.
+            Squared distances, which can be negative if the dissimilarities are not Euclidean.
         """
         return np.concatenate(list(self._distances_by_parts(X, complete=True)))
 
     @averaged
     def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantization error: the mean distance, not squared, to the nearest prototype.
+        """Return the negative quantization error, the mean (unsquared) distance to the nearest prototype.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Dissimilarities of new objects to those of ``fit``, or the new objects.
+            New objects: their dissimilarities to the training objects, or the objects themselves.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_new,), optional
@@ -206,7 +207,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Returns
         -------
         score : float
-            Score of the objects, at most 0; larger is better.
+            Negative quantization error. It is at most 0; larger values are better.
         """
         nearest = np.concatenate([part.min(axis=1) for part in self._distances_by_parts(X, complete=True)])
         weights = check_weights(sample_weight, len(nearest), np.float64)
@@ -234,17 +235,17 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """Count the objects of a Dask collection."""
         if self._pairwise:
             raise ValueError(
-                f"metric={self.metric!r} needs a matrix of all pairs, and X is a {type(X).__name__} of objects; name a "
-                "metric between them, such as metric='edit'."
+                f"metric={self.metric!r} needs a matrix of all pairs, but X is a {type(X).__name__} of objects; choose "
+                "a metric for the objects, such as metric='edit'."
             )
         if not reset:
             raise ValueError(
-                "partial_fit takes objects in memory, not a Dask collection: give it one partition after the other."
+                "partial_fit needs objects in memory, not a Dask collection; pass one partition after another."
             )
         if not isinstance(self.init, str):
             raise ValueError(
-                "init is an array, and every partition of a Dask collection starts by itself; name a rule, such as "
-                "init='k-means++'."
+                "init is an array, but every partition of a Dask collection is initialized separately; use a rule "
+                "such as init='k-means++'."
             )
         if getattr(X, "ndim", 1) == 2:
             validate_data(self, check_collection(X), skip_check_array=True, reset=True)
@@ -266,7 +267,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         if self._pairwise:
             raise ValueError(
                 f"metric={self.metric!r} cannot be read patch by patch from an iterator, because patches need their "
-                "dissimilarities to earlier objects. Give a matrix, memory map or Dissimilarities source with "
+                "dissimilarities to earlier objects. Pass a matrix, memory map or Dissimilarities source with "
                 "patch_size, or call partial_fit."
             )
         n_before = 0
@@ -289,8 +290,8 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         k, n = len(kept), len(rows)
         if rows.shape[1] != k + n:
             raise ValueError(
-                f"X has shape {rows.shape}; expected ({n}, {k + n}): the dissimilarities of {n} new objects first to "
-                f"the {k} objects `kept_` of the map so far, then to each other."
+                f"X has shape {rows.shape}; expected ({n}, {k + n}): the dissimilarities of {n} new objects, first to "
+                f"the {k} objects in `kept_`, then to each other."
             )
         matrix = np.empty((k + n, k + n), rows.dtype)
         matrix[:k, :k] = kept.matrix()

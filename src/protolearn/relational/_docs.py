@@ -1,4 +1,4 @@
-"""What the documentation of all maps of dissimilarities shares, written once."""
+"""Parameter and attribute texts shared by all relational maps and classifiers."""
 
 from __future__ import annotations
 
@@ -8,144 +8,156 @@ __all__ = ["documented"]
 
 DISSIMILARITIES = """
 metric : str or callable, default="precomputed"
-    What ``X`` is: ``"precomputed"``, a matrix of dissimilarities; ``"kernel"``, a kernel matrix; otherwise a sequence
-    of objects, with the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two
+    Type of input ``X``: ``"precomputed"`` for a matrix of dissimilarities, ``"kernel"`` for a kernel matrix. For a
+    sequence of objects, the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two
     objects.
 metric_params : dict, optional
-    Further arguments of the metric, such as ``{"indel": 4.5}``.
+    Additional keyword arguments of the metric, such as ``{"indel": 4.5}``.
 squared : bool, default=False
-    Dissimilarities are distances, which are squared, or (True) squared distances already.
+    Whether the dissimilarities are squared distances. If False, they are distances and are squared.
 symmetrize : {"raise", "mean"}, default="raise"
-    What to do with dissimilarities that depend on the order of the two objects, or with a diagonal that is not zero:
-    raise an error, or take the mean of both orders and zero. A function of two objects is tried on a few of them, and
-    called for one order only; with ``"mean"`` it is called for both.
+    Treatment of asymmetric dissimilarities and of a nonzero diagonal: ``"raise"`` raises an error, ``"mean"`` takes the
+    mean of both orders and sets the diagonal to zero. With ``"raise"``, a function of two objects is checked on a few
+    pairs and then called for one order only; with ``"mean"`` it is called for both.
 """
 
 RELATIONAL = """
 spread : None, "implicit" or float, default=None
-    Number that is added to all squared dissimilarities of objects that differ, without a copy of them;
-    ``"implicit"`` is the smallest one that makes them Euclidean, so that the cost never rises at a fixed range.
+    Constant that is added to the squared dissimilarities of all pairs of different objects (spread transformation),
+    without copying the matrix. ``"implicit"`` is the smallest constant that makes them Euclidean, which guarantees that
+    the cost never rises at a fixed neighborhood range.
 keep_best : bool, default=False
-    Return the epoch with the lowest ``dual_cost_`` (labels counted by ``label_weight``) rather than the last; useful
-    where dissimilarities are far from Euclidean.
+    Whether to return the prototypes of the epoch with the lowest ``dual_cost_`` (including labels, weighted by
+    ``label_weight``) instead of the last epoch. This is useful if the dissimilarities are far from Euclidean.
 sparsity : int, optional
-    Number of largest coefficients that are kept for each prototype, all by default.
+    Number of coefficients, the largest ones, that each prototype keeps; all by default. Smaller values speed up
+    predictions.
 n_landmarks : int, optional
-    Number of random objects from whose dissimilarities to all others the rest is estimated (Nystroem); time and number
-    of dissimilarities then grow linearly with the objects. By default all are used.
+    Number of random landmarks for the Nystroem approximation, which estimates all dissimilarities from those to the
+    landmarks. Time and the number of dissimilarities are then linear in the number of objects. By default, all
+    dissimilarities are used.
 """
 
 MEDIAN = """
 collision : {"exclude", "noise", "ignore"}, default="exclude"
-    What keeps prototypes apart, which would else stay together for ever once they are the same object: only different
-    objects are allowed; a little noise on distances, which fades; or nothing.
+    Treatment of prototypes that select the same object and would otherwise never separate again: ``"exclude"`` allows
+    only different objects, ``"noise"`` adds small, decreasing noise to the distances, and ``"ignore"`` does nothing.
 noise : float, default=1e-4
-    Height of the noise of ``collision="noise"``, as a share of the mean squared dissimilarity.
+    Amplitude of the noise for ``collision="noise"``, relative to the mean squared dissimilarity.
 exemplar_labels : bool, default=False
-    A supervised prototype has the label of its object, rather than the mean label of the objects it learns from.
+    Whether a supervised prototype has the label of its object instead of the mean label of the objects in its
+    neighborhood.
 """
 
 LABELS = """
 label_weight : float, default=0.0
-    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and objects
-    count alike, each in units of its total variance.
+    Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels and
+    dissimilarities have equal weight, each normalized by its total variance.
 magnification : float or "optimal", default=0.0
-    Exponent c of magnification control: objects count with their density to the power c; see `NeuralGas`.
+    Exponent c of magnification control: the weight of an object is multiplied by its density to the power c; see
+    `NeuralGas`.
 """
 
 GAS = """
 n_init : int, default=1
-    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost is
+    kept.
 max_iter : int, default=100
-    Number of epochs over which the range falls.
+    Number of epochs, over which the neighborhood range decreases.
 range_start : float or "auto", default="auto"
-    First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
-    start spread over the objects (``init="k-means++"``).
+    Initial neighborhood range. ``"auto"`` is 2 for ``init="k-means++"``, which already spreads the prototypes over the
+    objects, and half the number of prototypes for other initializations.
 range_end : float, default=0.01
-    Last range.
+    Final neighborhood range.
 schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-    How the range falls; a callable maps (start, end, n_steps) to the values.
+    Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each epoch.
 """
 
 SOM = """
 n_init : int, default=1
-    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. The plane of classical
-    scaling is always the same start.
+    Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost is
+    kept. With ``init="pca"``, all runs are identical.
 max_iter : int, default=100
-    Number of epochs over which the range falls.
+    Number of epochs, over which the neighborhood range decreases.
 range_start : float or "auto", default="auto"
-    First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-    (``init="pca"`` on a flat lattice), else a quarter. In all patches but the first it is ``range_end``.
+    Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is already
+    ordered (``init="pca"`` on a flat lattice), and one quarter otherwise. For all patches after the first it is
+    ``range_end``.
 range_end : float, default=0.55
-    Last range. Both are in units of the shortest distance between two nodes.
+    Final neighborhood range. Both ranges are in units of the shortest distance between two nodes.
 schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-    How the range falls; a callable maps (start, end, n_steps) to the values.
+    Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each epoch.
 """
 
 WINNER = """
 winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-    ``"heskes"`` takes the node whose neighborhood is nearest on average, so that training descends a cost;
-    ``"nearest"`` takes the nearest prototype; for ``"heskes-printed"`` see `SOM`.
+    Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
+    training decreases a cost function; ``"nearest"`` is the nearest prototype; for ``"heskes-printed"`` see `SOM`.
 kernel : {"gaussian", "exponential"}, default="gaussian"
     Neighborhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
 """
 
 PATCHES = """
 n_approximation : int or float, default=10
-    Number of objects that stand for each prototype from one patch to the next; a number below 1 takes as many as keep
-    the squared distance to the prototype below that share of the mean squared distance in its receptive field.
+    Number of objects that represent each prototype from one patch to the next. For a number below 1, as many objects as
+    are needed to approximate the prototype up to this fraction of the mean squared distance in its receptive field.
 %(patch)s
 """
 
 PATCH = """
 patch_size : int, optional
-    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the
-    few objects that stand for earlier patches, are ever computed or read.
+    Number of objects, approximately, of each patch. Training then processes one patch after another and needs only the
+    dissimilarities within a patch and to the few objects that represent earlier patches.
 patch_runs : int, default=1
-    Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+    Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
 decay : float, default=1.0
-    Factor on the weight of what was learned before, for each new patch; below 1 old objects are forgotten.
+    Factor by which each new patch multiplies the weight of all earlier objects; with values below 1, old objects are
+    gradually forgotten.
 """
 
 OBJECT_PATCHES = """
 n_approximation : int, default=10
-    Number of objects that stand for each prototype from one patch to the next.
+    Number of objects that represent each prototype from one patch to the next.
 patch_size : int, optional
-    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the
-    few objects that stand for earlier patches, are ever computed or read. All classes have their share in each.
+    Number of objects, approximately, of each patch. Training then processes one patch after another and needs only the
+    dissimilarities within a patch and to the few objects that represent earlier patches. Patches are stratified by
+    class.
 """
 
 OBJECT_TRAINING = """
 squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
-    What is made of the relative distance of each object before it is added to the cost.
+    Function applied to the relative distance of each object in the cost function.
 slope : float or tuple of float, optional
-    Slope of the sigmoid or swish; a pair is annealed from the first to the second. By default that of `GLVQ`.
+    Slope of the sigmoid or swish function. A pair is annealed from its first to its second value. By default, the slope
+    of `GLVQ`.
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
-    How the cost is minimized, as in `GLVQ`.
+    Solver that minimizes the cost function, as in `GLVQ`.
 max_iter : int, optional
-    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam) for each patch; by default what suits the solver.
+    Maximum number of iterations (L-BFGS, waypoint) or epochs (sgd, adam) for each patch. The default depends on the
+    solver.
 tol : float, default=1e-6
-    L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
+    Convergence tolerance: L-BFGS stops when an iteration lowers the cost by less than ``tol``, waypoint averaging when
+    steps are shorter than ``tol``.
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes, as in scikit-learn.
 """
 
 REJECT = """
 reject_threshold : float, default=0.0
-    Objects whose `confidence` is below this are not classified.
+    Objects whose `confidence` is below this threshold are rejected instead of classified.
 reject_label : object, default=-1
-    What `predict` returns for such objects; of the same kind as the classes.
+    Label that `predict` returns for rejected objects; of the same type as the classes.
 """
 
 OBJECT_ATTRIBUTES = """
 prototype_labels_ : ndarray of shape (n_prototypes,)
     Class of each prototype.
 prototype_examples_ : ndarray of shape (n_prototypes, up to 5)
-    The training objects of its class that are nearest to each prototype, the nearest first.
+    Indices of the training objects nearest to each prototype, among those of its class, in order of distance.
 support_ : ndarray of shape (n_support,)
-    The training objects that new ones are compared with.
+    Indices of the training objects with which new objects are compared.
 temperature_ : float
-    The temperature of the probabilities, see `predict_proba`.
+    Temperature of the class probabilities, see `predict_proba`.
 classes_ : ndarray of shape (n_classes,)
     The classes.
 cost_history_ : list of float
@@ -153,64 +165,69 @@ cost_history_ : list of float
 n_iter_ : int
     Number of iterations.
 n_dissimilarities_ : int
-    Number of dissimilarities that were computed or read.
+    Number of dissimilarities computed or read during training.
 n_features_in_ : int
-    Number of objects of a matrix, or of features of objects that are vectors.
+    Number of objects, if ``X`` is a matrix, or number of features, if the objects are vectors.
 """
 
 RUNNING = """
 n_jobs : int, optional
-    Number of threads; None means as many as the matrix library may use. A function of two objects is called in one.
+    Number of threads; None means the number of threads of the BLAS library. A Python function of two objects is called
+    from a single thread.
 random_state : int, RandomState instance or None, default=None
-    Makes the start and the order of patches repeatable.
+    Seed of the initialization and of the order of the patches. An int makes results reproducible.
 verbose : int, default=0
-    1 shows bars of progress (lines where there is no terminal), also of the dissimilarities, 2 a line for every
-    epoch.
+    1 shows progress bars of training and of the computation of dissimilarities (or lines of text, if the output is not
+    a terminal), 2 prints one line for every epoch.
 """
 
 COEFFICIENTS = """
 coefficients_ : ndarray of shape (n_prototypes, n_support)
-    Share of each supporting object in each prototype; with ``n_landmarks`` they reproduce the prototypes' distances.
+    Coefficient of each supporting object in each prototype; with ``n_landmarks``, coefficients that reproduce the
+    distances to the prototypes.
 self_terms_ : ndarray of shape (n_prototypes,)
     The terms :math:`\\\\alpha_i^\\\\top S \\\\alpha_i`.
 """
 
 INDICES = """
 prototype_indices_ : ndarray of shape (n_prototypes,)
-    The object that each prototype is, counted over all objects seen.
+    Index of the object that is the prototype, among all objects seen so far.
 """
 
 ATTRIBUTES = """
 support_ : ndarray of shape (n_support,)
-    The objects that prototypes are made of, counted over all objects seen: of one ``fit`` without patches, all.
+    Indices, among all objects seen so far, of the objects that the prototypes combine. After ``fit`` without patches,
+    these are all objects.
 kept_ : ndarray
-    The objects that stand for all others when the next patch comes, see `partial_fit`.
+    Indices of the objects that represent all objects seen so far in the next patch, see `partial_fit`.
 prototype_examples_ : ndarray of shape (n_prototypes, up to 5)
-    The objects nearest to each prototype, the nearest first.
+    Indices of the objects nearest to each prototype, in order of distance.
 prototype_dissimilarities_ : ndarray of shape (n_prototypes, n_prototypes)
     Squared distances between prototypes.
 dual_cost_ : float
-    Cost of the receptive fields, half the sum of squared distances to their means, without the use of prototypes.
+    Cost of the receptive fields: half the sum of squared distances to their means, computed from pairwise
+    dissimilarities only.
 n_cost_increases_ : int
-    Number of epochs in which the cost rose, which can happen with dissimilarities that are not Euclidean.
+    Number of epochs in which the cost increased, which can happen if the dissimilarities are not Euclidean.
 n_dissimilarities_ : int
-    Number of dissimilarities that were computed or read.
+    Number of dissimilarities computed or read during training.
 labels_ : ndarray of shape (n_objects,)
-    Index of the nearest prototype of each object of ``fit`` (of the last patch, if patches were given one by one).
+    Index of the nearest prototype of each training object (of the last patch, if patches were given one by one).
 multiplicities_ : ndarray of shape (n_prototypes,)
-    Weight of all objects in each receptive field.
+    Total weight of the objects in the receptive field of each prototype.
 graph_ : sparse array of shape (n_prototypes, n_prototypes)
-    Topology representing network: the weight of the objects whose two nearest prototypes are this pair.
+    Topology representing network. The weight of an edge is the total weight of the objects whose two nearest prototypes
+    it connects.
 cost_history_, range_history_ : list of float
-    Cost at the start of every epoch, and its range.
+    Cost at the start of every epoch, and the neighborhood range of the epoch.
 n_iter_ : int
-    Number of epochs run (on the last patch).
+    Number of epochs run (on the last patch, if there are patches).
 label_distribution_, prototype_labels_, classes_ : ndarray
-    Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+    Class shares of each prototype, its majority class, and the classes; present if ``label_weight > 0``.
 magnification_ : float
-    The exponent used, if magnification control is on.
+    Exponent used; present if magnification control is enabled.
 n_features_in_ : int
-    Number of objects of a matrix, or of features of objects that are vectors.
+    Number of objects, if ``X`` is a matrix, or number of features, if the objects are vectors.
 """
 
 PARTS = {

@@ -35,7 +35,7 @@ def until_still(
 ) -> Iterator[Step]:
     """Run epochs of k-means until no prototype changes; an idle one may move to the farthest object.
 
-    On dissimilarities that are not Euclidean, assignments can come back in a cycle, which ends it as well.
+    If the dissimilarities are not Euclidean, assignments can repeat in a cycle, which also ends the run.
     """
     seen: set[bytes] = set()
     last = b""
@@ -53,8 +53,8 @@ def until_still(
             return
         if cycles:
             warnings.warn(
-                "Assignments repeat in a cycle, because the dissimilarities are not Euclidean. spread='implicit' makes "
-                "the cost fall, keep_best=True returns the best epoch.",
+                "Assignments repeat in a cycle, because the dissimilarities are not Euclidean. With spread='implicit' "
+                "the cost always falls; keep_best=True returns the best epoch.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -36,7 +36,7 @@ class _Related(Kind):
     Parameters
     ----------
     init : str or array
-        Where they start.
+        Initial prototypes.
     size : int, optional
         Their number, if no lattice has it.
     label_weight : float
@@ -156,7 +156,7 @@ class Combinations(_Related):
         if self.spread == "implicit":
             if callable(pairs.matrix):
                 raise ValueError(
-                    "spread='implicit' needs all dissimilarities in memory; give a number, or use patch_size."
+                    "spread='implicit' needs all dissimilarities in memory; set spread to a number, or use patch_size."
                 )
             _, different = np.unique(pairs.groups, return_index=True)
             pairs.spread = spread_value(pairs.block(different), squared=True)
@@ -167,7 +167,7 @@ class Combinations(_Related):
     def _few_columns(self, objects: Objects, n_landmarks: int, rng: np.random.RandomState, **common: Any) -> Pairs:
         """Return the objects as known by their dissimilarities to a few landmarks, drawn at random."""
         if self.spread == "implicit":
-            raise ValueError("spread='implicit' needs all dissimilarities; leave out n_landmarks, or give a number.")
+            raise ValueError("spread='implicit' needs all dissimilarities; omit n_landmarks, or set spread=number.")
         reading = self.reading
         chosen = np.sort(rng.permutation(len(objects))[:n_landmarks])
         columns = reading.sound(objects.source.block(objects.places, objects.places[chosen]))
@@ -219,8 +219,8 @@ class Combinations(_Related):
         given = given[:, objects.numbers]
         if not np.allclose(given.sum(axis=1), 1.0):
             raise ValueError(
-                "Each row of init, the coefficients of a prototype, must add up to 1, with objects of positive weight "
-                "in the first patch alone."
+                "Each row of init, the coefficients of a prototype, must add up to 1 and use only objects "
+                "of positive weight in the first patch."
             )
         return given.T
 

@@ -1,4 +1,4 @@
-"""What LVQ classifiers of objects share: input, patches, and what a fitted classifier knows of its prototypes."""
+"""Base class of LVQ classifiers of objects: input, patches and explanations."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ MOST_ROWS = 10  # objects that are printed
 
 @dataclass(frozen=True, repr=False)
 class ObjectExplanation(Printed):
-    """Why objects were classified as they were: by which prototypes, and which objects these stand for.
+    """Explanation of the classification of objects by the nearest prototypes and the training objects near them.
 
-    Printed, it is a table.
+    Printing the explanation shows a table.
 
     Attributes
     ----------
     classes, rivals : ndarray of shape (n_objects,)
         Predicted class of each object, and the class of the nearest prototype of another class.
     prototypes, rival_prototypes : ndarray of shape (n_objects,)
-        Index of the nearest prototype, and of the nearest one of another class.
+        Index of the nearest prototype, and index of the nearest prototype of another class.
     distances, rival_distances : ndarray of shape (n_objects,)
-        Squared distances to these two.
+        Squared distances to these two prototypes.
     members, rival_members : ndarray of shape (n_objects, up to 5)
-        Training objects nearest to the two prototypes and of their class, the nearest first.
+        Training objects nearest to the two prototypes, among those of the same class, in order of distance.
 
     Examples
     --------
@@ -80,13 +80,13 @@ class ObjectExplanation(Printed):
     __repr__ = Printed.__str__
 
     def to_frame(self) -> Any:
-        """Return the reasons as a pandas DataFrame.
+        """Return the explanation as a pandas DataFrame.
 
         Returns
         -------
         frame : DataFrame
-            A row for each object: its class and the rival, the squared distances to their prototypes, and the training
-            objects that these stand for.
+            One row for each object: its class and the rival class, the squared distances to their prototypes, and the
+            training objects nearest to these prototypes.
         """
         return import_pandas().DataFrame(self._rows(), columns=self._header)
 
@@ -143,7 +143,7 @@ class Past:
 
 
 class ObjectLVQ(ObjectReader, LVQClassifier):
-    """Base of LVQ classifiers of objects; what the prototypes are is left to its children."""
+    """Base class of LVQ classifiers of objects; subclasses define the prototype model."""
 
     missing = "error"
     init: Any
@@ -185,18 +185,19 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the prototypes.
 
-        If training is interrupted (Ctrl-C), the state so far is kept.
+        If training is interrupted (Ctrl-C), the model learned so far is kept.
 
         Parameters
         ----------
         X : array-like of shape (n_objects, n_objects), sequence of objects, or `Dissimilarities`
-            What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
-            or Zarr array; the objects themselves, such as a list of strings; or a source of either.
+            Input of the type that ``metric`` specifies: a matrix of dissimilarities or a kernel matrix of all objects,
+            also as a memory map, HDF5 dataset or Zarr array; the objects themselves, such as a list of strings; or a
+            `Dissimilarities` source of either.
         y : array-like of shape (n_objects,)
-            Their classes, at least two.
+            Classes of the objects, at least two.
         sample_weight : array-like of shape (n_objects,), optional
-            Weight of each object in the cost. Objects of weight 0 are left out, and so is a class of which none is
-            left.
+            Weight of each object in the cost function. Objects of weight 0, and classes with no other objects, are left
+            out.
 
         Returns
         -------
@@ -235,8 +236,8 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
-            whichever ``fit`` took.
+            New objects, in the same form as in ``fit``: their dissimilarities to the training objects (or only to those
+            in ``support_``), or the objects themselves.
 
         Returns
         -------
@@ -257,7 +258,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Whatever `predict` takes.
+            Same input as for `predict`.
 
         Returns
         -------
@@ -273,23 +274,23 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Whatever `predict` takes. A kernel whose diagonal is not constant needs one more column, the kernel of each
-            new object with itself.
+            Same input as for `predict`. A kernel whose diagonal is not constant needs one more column, the kernel of
+            each new object with itself.
 
         Returns
         -------
         distances : ndarray of shape (n_new, n_prototypes)
-            Squared distances; negative ones can occur if the dissimilarities are not Euclidean.
+            Squared distances, which can be negative if the dissimilarities are not Euclidean.
         """
         return self._check_new(X)
 
     def explain(self, X: Any) -> ObjectExplanation:  # type: ignore[override]
-        """Return which prototypes decided on the class of each object, and which training objects they stand for.
+        """Return which prototypes determined the class of each object, and the training objects nearest to them.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_train), or sequence of objects
-            Whatever `distances` takes.
+            Same input as for `distances`.
 
         Returns
         -------
@@ -313,11 +314,11 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
 
     @property
     def metric_(self) -> LearnedMetric:
-        """There is none: objects have no features, and their dissimilarities are given."""
-        raise AttributeError(f"{type(self).__name__} learns no metric; it takes the dissimilarities as they are.")
+        """Not available: objects have no features, and their dissimilarities are given."""
+        raise AttributeError(f"{type(self).__name__} learns no metric; it uses the given dissimilarities.")
 
     def _matrices(self, wanted: str) -> tuple[Floats, Indices]:
-        raise ValueError(f"{wanted} needs features, which objects known by their dissimilarities do not have.")
+        raise ValueError(f"{wanted} needs features, but objects given by dissimilarities have none.")
 
     # Reading objects
 

@@ -1,4 +1,4 @@
-"""k-means, neural gas and self-organizing maps whose prototypes are objects themselves."""
+"""k-means, neural gas and self-organizing maps with single objects as prototypes (medians)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["MedianKMeans", "MedianMap", "MedianNeuralGas", "MedianSOM"]
 
 
 class MedianMap(DissimilarityMap):
-    """Base of maps whose prototypes are objects."""
+    """Base class of maps whose prototypes are single objects."""
 
     collision: str
     noise: float
@@ -48,7 +48,7 @@ class MedianMap(DissimilarityMap):
         return partial(noisy, noise=self.noise) if self.collision == "noise" else batch
 
     def _can_swap(self, prototypes: Median) -> bool:
-        """Say whether swaps of prototypes are asked for, and known to lower the cost."""
+        """Return whether swaps of prototypes are requested and known to lower the cost."""
         apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
         plain = self.collision == "exclude" and self.label_weight == 0
         return self.swap and plain and apart and not callable(prototypes.pairs.matrix)
@@ -60,10 +60,11 @@ class MedianMap(DissimilarityMap):
 
 @documented
 class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
-    r"""k-means on dissimilarities with objects as prototypes, also known as k-medoids.
+    r"""k-means for dissimilarities with single objects as prototypes, also known as k-medoids.
 
-    Each prototype is the object of least summed (squared) dissimilarity to the objects it wins. Works for any
-    dissimilarity, and the cost never rises. With ``squared=True`` sums are over the dissimilarities as they are.
+    Each prototype is the object with the smallest sum of squared dissimilarities to the objects in its receptive field.
+    The method works for any dissimilarity, and the cost never rises. With ``squared=True``, the dissimilarities are not
+    squared before summation.
 
     Parameters
     ----------
@@ -72,19 +73,22 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     %(dissimilarities)s
     %(median)s
     swap : bool, default=True
-        Try in every epoch to swap a prototype for each other object (FasterPAM), instead of moving all prototypes to
-        the medians of their fields. Only with ``collision="exclude"`` and without labels, and while the dissimilarities
-        are in memory.
+        Whether each epoch tries to swap a prototype with every other object (FasterPAM), instead of moving all
+        prototypes to the medians of their receptive fields. Swaps need ``collision="exclude"``, no labels, and all
+        dissimilarities in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
-        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
-        indices of objects.
+        Initial prototypes: ``"k-means++"`` chooses objects far from each other, ``"random"`` chooses objects at random,
+        ``"pca"`` chooses the objects nearest to a grid in the plane of classical scaling. An array gives the indices of
+        objects.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=300
-        Largest number of epochs; it stops as soon as no prototype moves. If these are too few, there is a
-        ``ConvergenceWarning``.
+        Maximum number of epochs. Training stops as soon as no prototype moves; otherwise, a ``ConvergenceWarning`` is
+        issued.
     empty : {"keep", "reseed"}, default="keep"
-        A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
+        Treatment of prototypes that win no object: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
+        objects farthest from their nearest prototypes.
     %(labels)s
     %(patch)s
     %(running)s
@@ -96,8 +100,8 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
 
     See Also
     --------
-    MedianNeuralGas : The same cost in the end, with less dependence on the start.
-    RelationalKMeans : Prototypes between objects, for smoother clusters.
+    MedianNeuralGas : The same cost function at the end of annealing, with less dependence on the initialization.
+    RelationalKMeans : Combinations of objects as prototypes, for smoother clusters.
 
     References
     ----------
@@ -179,11 +183,11 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
 
 @documented
 class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
-    r"""Neural gas on dissimilarities with objects as prototypes.
+    r"""Neural gas for dissimilarities with single objects as prototypes.
 
-    Each prototype is the object of least summed (squared) dissimilarity to all objects, weighted by its rank for them.
-    As the range falls the cost becomes that of k-medoids, with little dependence on the start. Works for any
-    dissimilarity, and at a fixed range the cost never rises.
+    Each prototype is the object with the smallest sum of squared dissimilarities to all objects, weighted by its rank
+    for each of them. As the neighborhood range decreases, the cost becomes that of k-medoids, with less dependence on
+    the initialization. The method works for any dissimilarity, and at a fixed range the cost never rises.
 
     Parameters
     ----------
@@ -192,11 +196,12 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
     %(dissimilarities)s
     %(median)s
     swap : bool, default=True
-        Finish with swaps of single prototypes for other objects, as long as one lowers the cost (FasterPAM). Only with
-        ``collision="exclude"`` and without labels, and while the dissimilarities are in memory.
+        Whether training ends with swaps of single prototypes with other objects, as long as a swap lowers the cost
+        (FasterPAM). Swaps need ``collision="exclude"``, no labels, and all dissimilarities in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
-        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
-        indices of objects.
+        Initial prototypes: ``"k-means++"`` chooses objects far from each other, ``"random"`` chooses objects at random,
+        ``"pca"`` chooses the objects nearest to a grid in the plane of classical scaling. An array gives the indices of
+        objects.
     %(gas)s
     %(labels)s
     %(patch)s
@@ -209,8 +214,8 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
 
     See Also
     --------
-    RelationalNeuralGas : Prototypes between objects, mostly more accurate.
-    MedianSOM : The same with a fixed lattice.
+    RelationalNeuralGas : Combinations of objects as prototypes, mostly more accurate.
+    MedianSOM : Prototypes on a fixed lattice.
 
     References
     ----------
@@ -297,24 +302,27 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
 
 @documented
 class MedianSOM(LatticeFamily, MedianMap):
-    r"""Self-organizing map of dissimilarities with objects as prototypes.
+    r"""Self-organizing map for dissimilarities with single objects as prototypes.
 
-    Each node of the lattice is the object of least summed (squared) dissimilarity to the objects of its neighborhood.
-    Works for any dissimilarity, and at a fixed range the cost never rises.
+    The prototype of each node of the lattice is the object with the smallest sum of squared dissimilarities to all
+    objects, weighted by the neighborhood function. The method works for any dissimilarity, and at a fixed neighborhood
+    range the cost never rises.
 
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects. See
+        Arrangement of the nodes. ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects.
+        See
         :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
     topology : {"rectangular", "hexagonal"}, default="rectangular"
-        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
+        Type of lattice for ``"auto"`` and tuples: nodes have four neighbors, or six.
     %(dissimilarities)s
     %(median)s
     %(winner)s
     init : {"pca", "k-means++", "random"} or array of shape (n_prototypes,), default="pca"
-        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
-        indices of objects.
+        Initial prototypes: ``"k-means++"`` chooses objects far from each other, ``"random"`` chooses objects at random,
+        ``"pca"`` chooses the objects nearest to a grid in the plane of classical scaling. An array gives the indices of
+        objects.
     %(som)s
     %(labels)s
     %(patch)s
@@ -329,7 +337,7 @@ class MedianSOM(LatticeFamily, MedianMap):
 
     See Also
     --------
-    RelationalSOM : Prototypes between objects, mostly a smoother map.
+    RelationalSOM : Combinations of objects as prototypes, mostly a smoother map.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Generalized LVQ of objects whose prototypes are objects themselves."""
+"""Generalized LVQ of objects with single objects as prototypes."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ SLOPE = 10.0  # of the squashing function: as good as smaller ones first, on lea
 
 @documented
 class MedianGLVQ(ObjectLVQ):
-    r"""Generalized LVQ of objects whose prototypes are objects: examples of each class by which others are classified.
+    r"""Generalized LVQ of objects with single objects as prototypes (median GLVQ).
 
-    The cost is that of `GLVQ`, with squared dissimilarities in the place of squared distances. One prototype after the
-    other is exchanged for the object of its class with which the cost is lowest, until no single exchange lowers it.
-    Any dissimilarity will do, and new objects are compared with the prototypes only.
+    The prototypes of a class are typical training objects of the class. The cost function is that of `GLVQ`, with
+    squared dissimilarities instead of squared distances. Prototypes are replaced one by one by the object of their
+    class that lowers the cost most, until no single exchange lowers it. The method works for any dissimilarity, and new
+    objects are compared with the prototypes only.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes for every class, or a dict with the number for each class label.
     %(dissimilarities)s
     init : {"k-medoids"} or array of shape (n_prototypes,), default="k-medoids"
-        Where prototypes start: medoids of each class, or the indices of objects, ordered by class.
+        Initial prototypes: the medoids of each class, or the indices of objects, ordered by class.
     squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
-        What is made of the relative distance of each object before it is added to the cost.
+        Function applied to the relative distance of each object in the cost function.
     slope : float or tuple of float, optional
-        Slope of the sigmoid or swish, by default 10; with a pair, exchanges for the first are followed by those for the
-        second.
+        Slope of the sigmoid or swish function, by default 10. With a pair, the first slope is used until no exchange
+        lowers the cost, then the second.
     max_iter : int, optional
-        Most rounds over all prototypes, for each slope; by default as many as it takes. If they are too few, there is a
-        ``ConvergenceWarning``.
+        Maximum number of rounds over all prototypes, for each slope; unlimited by default. If training has not
+        converged by then, a ``ConvergenceWarning`` is issued.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     %(object_patches)s
@@ -61,8 +62,8 @@ class MedianGLVQ(ObjectLVQ):
 
     See Also
     --------
-    RelationalGLVQ : Prototypes between objects, mostly more accurate.
-    MedianNeuralGas : Objects as prototypes, without classes.
+    RelationalGLVQ : Combinations of objects as prototypes, mostly more accurate.
+    MedianNeuralGas : Single objects as prototypes, without classes.
 
     References
     ----------
@@ -129,7 +130,7 @@ class MedianGLVQ(ObjectLVQ):
     def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
         if not pairs.in_memory:
             raise ValueError(
-                f"Exchanges of {pairs.n_samples} objects need all dissimilarities in memory; use patch_size."
+                f"Exchanges among {pairs.n_samples} objects need all dissimilarities in memory; use patch_size."
             )
         indices = self._medoids(pairs, y, rng) if start is None else start.argmax(axis=1)
         costs: list[float] = []

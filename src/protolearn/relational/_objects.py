@@ -132,7 +132,7 @@ class Reading:
     def sound(self, block: Array) -> Array:
         """Require finite dissimilarities that are not negative, in a block."""
         if not np.isfinite(block).all():
-            raise ValueError("Some dissimilarities are NaN or infinite; leave out such objects, or fill the gaps.")
+            raise ValueError("Some dissimilarities are NaN or infinite; remove these objects, or impute the values.")
         if not self.squared and not self.is_kernel and (block < 0).any():
             raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
         return block
@@ -252,15 +252,15 @@ def check_kernel(K: Array, symmetrize: str) -> Array:
     scale = max(K.max(), -K.min())
     if scale > 0 and K.diagonal().max() <= 0:
         raise ValueError(
-            f"The largest entry on the diagonal is {K.diagonal().max():g}, which no kernel has. If these are "
-            "dissimilarities, use metric='precomputed'."
+            f"The largest entry on the diagonal is {K.diagonal().max():g}, but a kernel needs a positive one. If "
+            "these are dissimilarities, use metric='precomputed'."
         )
     gap = max(np.abs(K[rows] - K[:, rows].T).max() for rows in row_blocks(len(K), K.itemsize * len(K), HELD))
     if gap <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
         return K
     if symmetrize == "mean":
         return 0.5 * (K + K.T)
-    raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
+    raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or pass (K + K.T) / 2 as X.")
 
 
 def _squares(matrix: Array) -> Array:

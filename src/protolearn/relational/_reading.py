@@ -1,4 +1,4 @@
-"""How objects are read that are known by dissimilarities or a kernel, to learn from and to compare with prototypes."""
+"""Input of objects given by dissimilarities or a kernel, for training and for comparison with prototypes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ A_DICT = Constraint(lambda value: isinstance(value, dict), ("a dict, such as {'i
 
 
 class ObjectReader(Estimator):
-    """What maps and classifiers of objects share: which input they take, and how new objects are compared."""
+    """Base class of maps and classifiers of objects: validation of input, and comparison with new objects."""
 
     metric: Any
     metric_params: dict[str, Any] | None
@@ -45,7 +45,7 @@ class ObjectReader(Estimator):
         super()._check_parameters()
         if self.metric_params and self._pairwise:
             raise ValueError(
-                f"metric_params={self.metric_params!r} has no meaning for metric={self.metric!r}; name the metric of "
+                f"metric_params={self.metric_params!r} cannot be used with metric={self.metric!r}; choose a metric for "
                 "the objects, such as metric='edit'."
             )
 
@@ -80,8 +80,8 @@ class ObjectReader(Estimator):
             same = X.metric is self.metric if learned else X.metric == metric_name(self.metric)
             if not (X.precomputed if self._pairwise else same):
                 raise ValueError(
-                    f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give {type(self).__name__} "
-                    "the same metric, or 'precomputed' for stored dissimilarities."
+                    f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; use {type(self).__name__} "
+                    "with the same metric, or 'precomputed' for stored dissimilarities."
                 )
             if X.precomputed:
                 self.n_features_in_ = len(X)
@@ -95,9 +95,9 @@ class ObjectReader(Estimator):
         if len(X.shape) != 2 or X.shape[0] != X.shape[1]:
             assert_all_finite(np.asarray(X), input_name="X")
             raise ValueError(
-                f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for "
-                "each object. For new objects call predict or transform; for objects themselves give a metric, such as "
-                "'edit'."
+                f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix with a row and a column for "
+                "each object. For new objects call predict or transform; for the objects themselves choose a metric, "
+                "such as 'edit'."
             )
         self.n_features_in_ = X.shape[1]
         return Dissimilarities(X)
@@ -111,13 +111,13 @@ class ObjectReader(Estimator):
             X = X[:, 0]  # a table with a column of objects
         if is_collection(X):
             raise ValueError(
-                f"X is a Dask {type(X).__name__}, and {type(self).__name__} learns from objects in memory; give a "
+                f"X is a Dask {type(X).__name__}, but {type(self).__name__} needs objects in memory; use a "
                 "sample of them, such as X.random_sample(0.01).compute()."
             )
         if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
             raise ValueError(f"X must be a sequence of objects, such as a list of strings; got {type(X).__name__}.")
         if len(X) == 0:
-            raise ValueError("X has no objects; give at least one.")
+            raise ValueError("X is empty; pass at least one object.")
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose, "symmetrize": self.symmetrize}
         return Dissimilarities(X, self.metric, **options, **(self.metric_params or {}))
 
@@ -126,7 +126,7 @@ class ObjectReader(Estimator):
         check_is_fitted(self, "support_")
         if self._pairwise:
             raise ValueError(
-                f"metric={self.metric!r} needs dissimilarities to the objects of fit, not objects; give an array of "
+                f"metric={self.metric!r} needs dissimilarities to the training objects, not objects; pass an array of "
                 "shape (n_new, n_train)."
             )
         support = self._fitted.support
@@ -145,7 +145,7 @@ class ObjectReader(Estimator):
         if self._is_kernel and complete and np.isnan(own).any():
             raise ValueError(
                 "The diagonal of the kernel is not constant, so distances need the kernel of each new object with "
-                "itself: give it as one more column of X. predict does without."
+                "itself: append it to X as a column. predict does not need it."
             )
         with chunk_threads(self.n_jobs):
             for rows in cut(len(block), fitted.batch_size):
@@ -175,7 +175,7 @@ def _refuse_texts(X: Any, metric: str) -> None:
     first = X[:1] if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind in "OUS") else ()
     if any(isinstance(x, str | bytes) for x in np.asarray(first, dtype=object).ravel()):
         raise ValueError(
-            f"metric={metric!r} needs a matrix of numbers, and X holds texts; name a metric between them, such as "
+            f"metric={metric!r} needs a matrix of numbers, but X contains texts; choose a metric for texts, such as "
             "metric='edit' or metric='ncd'."
         )
 

@@ -26,7 +26,7 @@ A_SHARE = Constraint(number(0, 1, open_low=True, open_high=True).allows, ("a sha
 
 
 class RelationalMap(DissimilarityMap):
-    """Base of maps whose prototypes are combinations of objects."""
+    """Base class of maps whose prototypes are combinations of objects."""
 
     spread: float | str | None
     keep_best: bool
@@ -67,15 +67,15 @@ class RelationalMap(DissimilarityMap):
 
 @documented
 class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
-    r"""k-means on dissimilarities: clusters of objects of which nothing is known but how different they are.
+    r"""k-means for dissimilarities, with combinations of objects as prototypes.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
     :math:`\sum_j \alpha_{ij} = 1`, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
-    for squared dissimilarities :math:`S`. If these are Euclidean, the result is that of `KMeans` on the (unknown)
-    vectors.
+    where :math:`S` is the matrix of squared dissimilarities. If :math:`S` is Euclidean, the result is that of `KMeans`
+    on the (unknown) vectors.
 
     Parameters
     ----------
@@ -84,15 +84,18 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
     %(dissimilarities)s
     %(relational)s
     init : {"k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_objects), default="k-means++"
-        Where prototypes start: spread or random objects, random combinations near the center, on the plane of
-        classical scaling, or given coefficients, which add up to 1 for each prototype.
+        Initial prototypes: ``"k-means++"`` chooses objects far from each other, ``"random"`` chooses objects at random,
+        ``"center"`` uses random combinations near the center, ``"pca"`` a grid in the plane of classical scaling. An
+        array gives the coefficients, which must add up to 1 for each prototype.
     n_init : int, default=1
-        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+        Number of runs from different initial prototypes, unless ``init`` is an array; the result with the lowest cost
+        is kept.
     max_iter : int, default=300
-        Largest number of epochs; it stops as soon as no object changes its prototype. If these are too few, there is a
-        ``ConvergenceWarning``.
+        Maximum number of epochs. Training stops as soon as no object changes its prototype; otherwise, a
+        ``ConvergenceWarning`` is issued.
     empty : {"keep", "reseed"}, default="keep"
-        A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
+        Treatment of prototypes that win no object: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
+        objects farthest from their nearest prototypes.
     %(labels)s
     %(patches)s
     %(running)s
@@ -104,8 +107,8 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
 
     See Also
     --------
-    RelationalNeuralGas : The same cost in the end, with less dependence on the start.
-    MedianKMeans : Prototypes that are objects.
+    RelationalNeuralGas : The same cost function at the end of annealing, with less dependence on the initialization.
+    MedianKMeans : Single objects as prototypes.
 
     References
     ----------
@@ -182,16 +185,16 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
 
 @documented
 class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
-    r"""Neural gas on dissimilarities: prototypes of strings, sequences, graphs or texts that cooperate by rank.
+    r"""Neural gas for dissimilarities, with combinations of objects as prototypes.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
     :math:`\sum_j \alpha_{ij} = 1`, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
-    for squared dissimilarities :math:`S`. If these are Euclidean, the result is that of `NeuralGas` on the (unknown)
-    vectors. For others, such as edit distances, everything is computed alike; ``spread="implicit"`` makes sure that the
-    cost falls.
+    where :math:`S` is the matrix of squared dissimilarities. If :math:`S` is Euclidean, the result is that of
+    `NeuralGas` on the (unknown) vectors. The same formulas apply to other dissimilarities, such as edit distances;
+    ``spread="implicit"`` then guarantees that the cost decreases.
 
     Parameters
     ----------
@@ -200,8 +203,9 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
     %(dissimilarities)s
     %(relational)s
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_objects), default="k-means++"
-        Where prototypes start: spread objects, random combinations near the center, random objects, on the plane of
-        classical scaling, or given coefficients, which add up to 1 for each prototype.
+        Initial prototypes: ``"k-means++"`` chooses objects far from each other, ``"center"`` uses random combinations
+        near the center, ``"random"`` chooses objects at random, ``"pca"`` uses a grid in the plane of classical
+        scaling. An array gives the coefficients, which must add up to 1 for each prototype.
     %(gas)s
     %(labels)s
     %(patches)s
@@ -214,8 +218,8 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
 
     See Also
     --------
-    RelationalSOM : The same with a fixed lattice, for a picture of the objects.
-    MedianNeuralGas : Prototypes that are objects.
+    RelationalSOM : Prototypes on a fixed lattice, for visualization.
+    MedianNeuralGas : Single objects as prototypes.
     PrototypeClassifier : Turns a map into a classifier.
 
     References
@@ -294,28 +298,30 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
 
 @documented
 class RelationalSOM(LatticeFamily, RelationalMap):
-    r"""Self-organizing map of dissimilarities: a picture of strings, sequences, graphs or texts on a lattice.
+    r"""Self-organizing map for dissimilarities, with combinations of objects as prototypes.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
     :math:`\sum_j \alpha_{ij} = 1`, one for each node of the lattice, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
-    for squared dissimilarities :math:`S`. If these are Euclidean, the result is that of `SOM` on the (unknown) vectors.
+    where :math:`S` is the matrix of squared dissimilarities. If :math:`S` is Euclidean, the result is that of `SOM` on
+    the (unknown) vectors.
 
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects, with sides in proportion to
-        the two largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other
-        lattices.
+        Arrangement of the nodes. ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects,
+        with sides proportional to the two largest standard deviations of classical scaling. See
+        :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
     topology : {"rectangular", "hexagonal"}, default="rectangular"
-        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
+        Type of lattice for ``"auto"`` and tuples: nodes have four neighbors, or six.
     %(dissimilarities)s
     %(relational)s
     %(winner)s
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_objects), default="pca"
-        Where prototypes start; ``"pca"`` lays the lattice over the plane of classical scaling.
+        Initial prototypes: ``"pca"`` places the lattice in the plane of classical scaling; for the other values see
+        `RelationalNeuralGas`.
     %(som)s
     %(labels)s
     %(patches)s
@@ -330,8 +336,8 @@ class RelationalSOM(LatticeFamily, RelationalMap):
 
     See Also
     --------
-    RelationalNeuralGas : Better quantization, no lattice.
-    MedianSOM : Prototypes that are objects.
+    RelationalNeuralGas : Lower quantization error, without a lattice.
+    MedianSOM : Single objects as prototypes.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Generalized LVQ of objects whose prototypes are combinations of objects."""
+"""Generalized LVQ of objects with combinations of objects as prototypes."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ __all__ = ["RelationalGLVQ"]
 
 @documented
 class RelationalGLVQ(ObjectLVQ):
-    r"""Generalized LVQ of objects known by their dissimilarities, or by a kernel: strings, sequences, graphs, texts.
+    r"""Generalized LVQ of objects given by dissimilarities or a kernel, such as strings, sequences, graphs or texts.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
     :math:`\sum_j \alpha_{ij} = 1`, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
-    for squared dissimilarities :math:`S`. They minimize the cost of `GLVQ`. If the dissimilarities are Euclidean, the
-    result is that of `GLVQ` on the (unknown) vectors. If they are not, prototypes move in those directions only that
-    count positively: which of them is nearest is then the same as after the negative eigenvalues of the Gram matrix
-    were clipped, but no dissimilarity need be corrected, neither of training objects nor of new ones.
+    where :math:`S` is the matrix of squared dissimilarities. Training minimizes the cost function of `GLVQ`. If the
+    dissimilarities are Euclidean, the result is that of `GLVQ` on the (unknown) vectors. Otherwise, prototypes move
+    only along the eigenvectors of the Gram matrix with positive eigenvalues. The nearest prototype is then the same as
+    after clipping the negative eigenvalues, but neither the dissimilarities of training objects nor those of new
+    objects need to be corrected.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
-        Number of prototypes of every class, or of each class by its label.
+        Number of prototypes for every class, or a dict with the number for each class label.
     %(dissimilarities)s
     n_components : int, default=200
-        Most directions in which prototypes move: those of largest variance. Fewer are faster.
+        Maximum number of directions in which prototypes move, those of largest variance. Smaller values are faster.
     sparsity : int, optional
-        Compare new objects with few: in the end, prototypes become combinations of those objects alone that are the
-        nearest to one of them and of its class, so many for each. By default all objects take part.
+        Number of objects that each prototype combines after training: the nearest objects of its class. New objects are
+        then compared with these objects only. By default, prototypes combine all objects.
     init : {"k-medoids"} or array of shape (n_prototypes, n_objects), default="k-medoids"
-        Where prototypes start: means of the objects around each medoid of the class (with one prototype, the class
-        mean), or given coefficients, ordered by class, which add up to 1 for each prototype.
+        Initial prototypes: the means of the objects around each medoid of a class (the class mean, for one prototype
+        per class), or an array of coefficients, ordered by class, which must add up to 1 for each prototype.
     %(training)s
     %(object_patches)s
     %(reject)s
@@ -60,14 +61,14 @@ class RelationalGLVQ(ObjectLVQ):
     Attributes
     ----------
     coefficients_ : ndarray of shape (n_prototypes, n_support)
-        Share of each supporting object in each prototype.
+        Coefficient of each supporting object in each prototype.
     %(object_attributes)s
 
     See Also
     --------
-    MedianGLVQ : Prototypes that are objects.
-    GLVQ : The same for vectors.
-    RelationalNeuralGas : Prototypes of objects without classes.
+    MedianGLVQ : Single objects as prototypes.
+    GLVQ : Generalized LVQ of vectors.
+    RelationalNeuralGas : Combinations of objects as prototypes, without classes.
 
     References
     ----------
@@ -138,7 +139,7 @@ class RelationalGLVQ(ObjectLVQ):
 
     @property
     def coefficients_(self) -> Floats:
-        """Share of each supporting object in each prototype."""
+        """Coefficient of each supporting object in each prototype."""
         check_is_fitted(self, "support_")
         return self._fitted.coefficients
 
@@ -213,7 +214,7 @@ class RelationalGLVQ(ObjectLVQ):
         given = given[:, objects.numbers]
         if not np.allclose(given.sum(axis=1), 1.0):
             raise ValueError(
-                "Each row of init, the coefficients of a prototype, must add up to 1, with objects of positive weight "
-                "in the first patch alone."
+                "Each row of init, the coefficients of a prototype, must add up to 1 and use only objects "
+                "of positive weight in the first patch."
             )
         return given

@@ -1,4 +1,4 @@
-"""Where prototypes of dissimilarities start. Draws depend on the dissimilarities, not on the order of the objects."""
+"""Initialization of prototypes of objects. Draws depend on the dissimilarities, not on the order of the objects."""
 
 from __future__ import annotations
 
