@@ -56,7 +56,7 @@ def _one_table(given: argparse.Namespace) -> None:
     stored = _stored(RESULTS)
     for family in FAMILIES:
         entries = stored.get(family.name, {"tasks": {}})["tasks"]
-        for name in (name for name in family.tasks if name in MAIN_TASKS):
+        for name in (name for name in family.tasks if name in MAIN_TASKS and name in given.only):
             peers = fastest_peers(name, entries[name]["rows"] if name in entries else [])
             results["tasks"][name] = _results(family.tasks[name], given, lambda entry: entry.name in peers)  # noqa: B023
     print(f"\n{summary(results['tasks'])}", flush=True)
