@@ -184,7 +184,7 @@ def _as_bytes(values: Floats) -> Frames:
 
 def _check_shape(shape: Any) -> None:
     if np.shape(shape) != (2,):
-        raise ValueError(f"shape={shape!r} must be two numbers, the height and the width of an image in pixels.")
+        raise ValueError(f"shape={shape!r} must be two numbers: the height and the width of an image in pixels.")
     integer(2).check_each("shape", shape)
 
 

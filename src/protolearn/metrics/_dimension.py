@@ -89,5 +89,5 @@ def _neighbor_distances(X: Floats, k: int, metric: str, n_jobs: int | None) -> F
     else:
         X = np.unique(X, axis=0)
     if len(X) <= k:
-        raise ValueError(f"k2={k} needs more than {k} distinct samples, but X has {len(X)}; lower k2.")
+        raise ValueError(f"k2={k} needs more than {k} distinct samples, but there are {len(X)}; lower k2.")
     return NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs).fit(X).kneighbors()[0]
