@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -187,7 +187,7 @@ class Table:
     names: Array
     features: Sequence[Feature]
     mixing: Mixing | None = None
-    prepare: Callable[[Any], Array] = np.asarray
+    prepare: Callable[[Any], Array] = field(default_factory=lambda: np.asarray)  # no method of the class
 
     @classmethod
     def of_numbers(cls, names: Array) -> Table:
