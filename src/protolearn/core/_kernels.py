@@ -92,15 +92,18 @@ def settle_winners(
     size: int,
     winners: Array,
     room: Floats,
+    runners_up: Array,
 ) -> int:
     """Find the nearest prototypes of the samples that are wanted, and the room that they have; see `core.bounds`.
+
+    The second nearest ones, as the products tell, go to ``runners_up`` (n,) unless that is empty.
 
     Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for
     ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The
     search ends before a block of which a share above ``coarse`` is too close to call; returns how many are done.
     """
     k, n_terms = forms.shape
-    margin, margin_per_length, too_large, least_room, reach, growth, least_square = limits
+    reach, growth, least_square = limits[4:]
     block = np.empty((size, n_terms), forms.dtype)
     products = np.empty(k * size, forms.dtype)
     first = np.empty(size, np.int32)
@@ -116,25 +119,47 @@ def settle_winners(
         here = products[: k * m].reshape(k, m)
         np.dot(forms, block[:m].T, here)
         _two_smallest_rows(here, first[:m], low[:m], second[:m])
-        n_close = 0
-        for j in range(m):
-            length = np.sqrt(squares[j])
-            wide = margin + margin_per_length * length
-            margins[j] = wide if wide < too_large else np.inf  # products may have overflown
-            gap = np.float64(second[j]) - low[j] - margins[j]
-            base = squares[j] + margins[j]
-            apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
-            rooms[j] = gap / apart - least_room * (length + reach) if gap > 0.0 else np.nan
-            n_close += not gap > 0.0
+        n_close = _judge(squares[:m], low[:m], second[:m], limits, margins, rooms)
         if n_close > coarse * m:
             return start
         for j in range(m):
             sample = wanted[start + j]
             winners[sample], room[sample] = first[j], rooms[j]
-            if np.isnan(rooms[j]):
+        for j in range(m if n_close else 0):
+            if rooms[j] == -np.inf:
+                sample = wanted[start + j]
                 winners[sample] = _lowest_product(lifted[sample], exact, here[:, j], low[j] + margins[j])
-                room[sample] = 0.0
+        if len(runners_up) > 0:
+            for j in range(m):
+                here[winners[wanted[start + j]], j] = np.inf
+            _smallest_rows(here, first[:m], low[:m])
+            for j in range(m):
+                runners_up[wanted[start + j]] = first[j]
     return len(wanted)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _judge(
+    squares: Floats, low: Array, second: Array, limits: tuple[float, ...], margins: Floats, rooms: Floats
+) -> int:
+    """Write the margins of rounding of the two smallest products, and the room; return how many are too close to call.
+
+    These have a room of minus infinity. Without branches and exceptions, all of this is vector instructions.
+    """
+    margin, margin_per_length, too_large, least_room, reach = limits[:5]
+    n_close = 0
+    for j in range(squares.shape[0]):
+        length = np.sqrt(squares[j])
+        wide = margin + margin_per_length * length
+        wide = wide if wide < too_large else np.inf  # products may have overflown
+        gap = np.float64(second[j]) - np.float64(low[j]) - wide
+        farther, nearer = squares[j] + wide + second[j], squares[j] + wide + low[j]
+        apart = np.sqrt(farther if farther > 0.0 else 0.0) + np.sqrt(nearer if nearer > 0.0 else 0.0)
+        far = gap > 0.0
+        margins[j] = wide
+        rooms[j] = gap / apart - least_room * (length + reach) if far else -np.inf
+        n_close += not far
+    return n_close
 
 
 @njit(cache=True, nogil=True)
@@ -151,8 +176,33 @@ def _squared_length(row: Array) -> float:
 def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array) -> None:
     """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and both values.
 
-    Two passes of this form become vector instructions, one pass does not.
+    Rows are taken in pairs, and without branches, so that all of this is vector instructions.
     """
+    k, m = products.shape
+    first[:] = 0
+    second[:] = np.inf
+    if k % 2:
+        low[:] = products[0]
+    else:
+        low[:] = np.inf
+    for i in range(k % 2, k, 2):
+        row, other_row = products[i], products[i + 1]
+        number, other_number = np.int32(i), np.int32(i + 1)
+        for j in range(m):
+            value, other, least, next_least = row[j], other_row[j], low[j], second[j]
+            swap = other < value
+            lower, upper = other if swap else value, value if swap else other
+            winner = other_number if swap else number
+            nearer = lower < least
+            lost, rest = least if nearer else lower, upper if nearer else next_least
+            first[j] = winner if nearer else first[j]
+            low[j] = lower if nearer else least
+            second[j] = lost if lost < rest else rest
+
+
+@njit(cache=True, nogil=True)
+def _smallest_rows(products: Array, first: Array, low: Array) -> None:
+    """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and its value."""
     k, m = products.shape
     first[:] = 0
     low[:] = products[0]
@@ -162,13 +212,6 @@ def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array)
             value, least = row[j], low[j]
             first[j] = number if value < least else first[j]
             low[j] = value if value < least else least
-    second[:] = np.inf
-    for i in range(k):
-        row, number = products[i], np.int32(i)
-        for j in range(m):
-            least = second[j]
-            value = least if first[j] == number else row[j]
-            second[j] = value if value < least else least
 
 
 @njit(cache=True, nogil=True)

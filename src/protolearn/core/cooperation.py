@@ -374,8 +374,7 @@ def _learn_compiled(
     prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Callable[[Chunk], Statistics]:
     """Return the function that sums a chunk for the nearest prototypes, which it need not find anew each time."""
-    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
-    search, k, n_terms = Search(prototypes.forms(mixture), euclidean), len(prototypes), source.n_lifted
+    search, k, n_terms = search_of(prototypes, mixture), len(prototypes), source.n_lifted
     known, first = source.bounds, source.first
     if known is not None:
         known.follow(search)
@@ -391,6 +390,12 @@ def _learn_compiled(
         return Statistics(sums, np.zeros(k))
 
     return learn
+
+
+def search_of(prototypes: Any, mixture: Floats | Structured | None = None) -> Search:
+    """Return the search for the nearest prototypes, by the (mixed) distances."""
+    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
+    return Search(prototypes.forms(mixture), euclidean)
 
 
 def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callable[[Chunk], Statistics]:
