@@ -12,7 +12,7 @@ from protolearn import KMeans
 from protolearn.core.bounds import Bounds, Search
 from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.lattices import rectangular
-from protolearn.core.loop import anneal
+from protolearn.core.loop import anneal, nearest, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource
 
@@ -144,6 +144,24 @@ def test_kmeans_of_large_data_is_that_of_small_data(compiled, monkeypatch):
     plain = KMeans(12, init=X[:12], tol=0, max_iter=30).fit(X)
     assert_array_equal(fast.labels_, plain.labels_)
     np.testing.assert_allclose(fast.cost_history_, plain.cost_history_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 11, 12])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_two_nearest_of_large_data(compiled, monkeypatch, name, k):
+    """The nearest are those of a full search, and the second nearest are no farther than others, but for rounding."""
+    monkeypatch.setattr("protolearn.core.bounds.CLOSE", 2000)
+    source, prototypes = start(SAMPLES[name], k)
+    first, second = winners(prototypes, source)
+    lifted = source.chunk(slice(None)).lifted
+    assert_array_equal(first, lowest(lifted, prototypes.affine))
+    assert_array_equal(first, nearest(prototypes, source))
+    assert ((first != second) | (k == 1)).all()
+    products = lifted[:, :-1].astype(np.float64) @ prototypes.affine[:, :-1].T
+    reached = np.take_along_axis(products, second[:, None], axis=1)[:, 0]
+    np.put_along_axis(products, first[:, None], np.inf if k > 1 else 0.0, axis=1)
+    scale = np.abs(lifted.astype(np.float64)[:, :-1]) @ np.abs(prototypes.affine[:, :-1]).max(axis=0)
+    assert (reached - products.min(axis=1) <= (20 * np.finfo(lifted.dtype).eps * scale if k > 1 else np.inf)).all()
 
 
 def test_late_neural_gas_is_kmeans(compiled):

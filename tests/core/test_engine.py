@@ -144,7 +144,7 @@ def test_codes_resolve_single_precision(k):
     rng = np.random.default_rng(k)
     distances = (rng.random((200, k)) + 5).astype(np.float32)
     mask = index_mask(k)
-    order = sorted_codes(distances, mask).astype(np.int64) & mask
+    order = sorted_codes(distances.copy(), mask).astype(np.int64) & mask
     found = np.take_along_axis(distances, order, axis=1).astype(np.float64)
     assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(k), (200, 1)))
     assert (np.diff(found, axis=1) >= -np.spacing(np.float32(6.0))).all()
@@ -208,7 +208,7 @@ def test_som_update(lattice, kernel, winner, range_):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_ranks_that_do_not_count_are_left_out(dtype, range_, compiled, monkeypatch):
     monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0 if compiled else np.inf)
-    monkeypatch.setattr("protolearn.core.cooperation.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("protolearn.core.bounds.CLOSE", 2000)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(4000, 3))
     u = rng.random(4000)
@@ -233,7 +233,7 @@ def test_compiled_and_plain_sums_agree(dtype, mixed, monkeypatch):
     mixture = np.random.default_rng(0).dirichlet(np.ones(40), 40) if mixed else None
     plain = sum_by_winner(prototypes, source, mixture)
     monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0)
-    monkeypatch.setattr("protolearn.core.cooperation.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("protolearn.core.bounds.CLOSE", 2000)
     compiled = sum_by_winner(prototypes, source, mixture)
     assert_allclose(compiled.moments, plain.moments, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-3)
     assert_allclose(compiled.mass.sum(), u.sum(), rtol=1e-6)

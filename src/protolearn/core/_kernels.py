@@ -29,21 +29,34 @@ def double_codes(distances: Array, codes: Floats, mask: int) -> None:
             bits[j, i] = (bits[j, i] & ~mask) | i
 
 
-@njit(cache=True, nogil=True)
-def short_codes(distances: NDArray[np.float32], codes: NDArray[np.uint32], n_bits: int) -> None:
-    """Write single-precision distances (c, k) as fractions of the range of their row, the index in ``n_bits``."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def short_codes(distances: NDArray[np.float32], n_bits: int) -> None:
+    """Replace single-precision distances (c, k) by fractions of the range of their row, the index in ``n_bits``.
+
+    These are unsigned whole numbers in the place of the distances. The range is found among whole numbers in the order
+    of the distances, which becomes vector instructions.
+    """
     n, k = distances.shape
+    top, shift = np.float32(0.9999999) * np.float32(1 << (32 - n_bits)), np.uint32(n_bits)
+    bits, codes = distances.view(np.int32), distances.view(np.uint32)
+    ends = np.empty(2, np.int32)
+    values = ends.view(np.float32)
     for j in range(n):
-        low = distances[j, 0]
-        high = low
+        least, most = np.int32(0x7FFFFFFF), np.int32(-0x80000000)
         for i in range(k):
-            low = min(low, distances[j, i])
-            high = max(high, distances[j, i])
+            least, most = min(least, _ordered(bits[j, i])), max(most, _ordered(bits[j, i]))
+        ends[0], ends[1] = _ordered(least), _ordered(most)
+        low, high = values
         extent = high - low if high > low else np.float32(1.0)
-        top = np.float32(0.9999999) * np.float32(1 << (32 - n_bits))
         for i in range(k):
             level = np.int32((distances[j, i] - low) / extent * top)
-            codes[j, i] = (np.uint32(level) << np.uint32(n_bits)) | np.uint32(i)
+            codes[j, i] = (np.uint32(level) << shift) | np.uint32(i)
+
+
+@njit(cache=True, nogil=True)
+def _ordered(bits: Any) -> Any:
+    """Turn the bits of a float into a whole number in the order of floats, or back: negative ones are reversed."""
+    return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 
 
 @njit(cache=True, nogil=True)
@@ -59,26 +72,27 @@ def rank_weights(
 ) -> None:
     """Give each of the nearest prototypes the weight ``table[rank]`` for a sample, times the weight of the sample.
 
-    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed, and those below ``least`` stay so. If
+    ``codes`` (c, k) are sorted; ``weights`` (c, k) may be in their place, and those below ``least`` are zero. If
     ``relative``, ranks are counted from the best one that a prototype has in these samples, which goes to
     ``best_rank`` (k,); otherwise that must come zeroed.
     """
     n, k = codes.shape
+    near, index_bits = np.empty(len(table), np.uintp), np.uintp(mask)  # unsigned: no check for negative indices
     if relative:
         best_rank[:] = k
         for j in range(n):
             if sample_weights[j] > 0:
                 for r in range(len(table)):
-                    i = np.int64(codes[j, r]) & mask
+                    i = np.uintp(codes[j, r]) & index_bits
                     best_rank[i] = min(best_rank[i], r)
     for j in range(n):
-        u = sample_weights[j]
-        if u > 0:
-            for r in range(len(table)):
-                i = np.int64(codes[j, r]) & mask
-                weight = u * table[r - best_rank[i]]
-                if weight >= least:
-                    weights[j, i] = weight
+        for r in range(len(table)):
+            near[r] = np.uintp(codes[j, r]) & index_bits
+        row, u = weights[j], sample_weights[j]
+        row[:] = 0.0
+        for r in range(len(table) if u > 0 else 0):
+            weight = u * table[r - best_rank[near[r]] if relative else r]
+            row[near[r]] = weight if weight >= least else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -92,15 +106,18 @@ def settle_winners(
     size: int,
     winners: Array,
     room: Floats,
+    runners_up: Array,
 ) -> int:
     """Find the nearest prototypes of the samples that are wanted, and the room that they have; see `core.bounds`.
+
+    The second nearest ones, as the products tell, go to ``runners_up`` (n,) unless that is empty.
 
     Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for
     ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The
     search ends before a block of which a share above ``coarse`` is too close to call; returns how many are done.
     """
     k, n_terms = forms.shape
-    margin, margin_per_length, too_large, least_room, reach, growth, least_square = limits
+    reach, growth, least_square = limits[4:]
     block = np.empty((size, n_terms), forms.dtype)
     products = np.empty(k * size, forms.dtype)
     first = np.empty(size, np.int32)
@@ -116,25 +133,47 @@ def settle_winners(
         here = products[: k * m].reshape(k, m)
         np.dot(forms, block[:m].T, here)
         _two_smallest_rows(here, first[:m], low[:m], second[:m])
-        n_close = 0
-        for j in range(m):
-            length = np.sqrt(squares[j])
-            wide = margin + margin_per_length * length
-            margins[j] = wide if wide < too_large else np.inf  # products may have overflown
-            gap = np.float64(second[j]) - low[j] - margins[j]
-            base = squares[j] + margins[j]
-            apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
-            rooms[j] = gap / apart - least_room * (length + reach) if gap > 0.0 else np.nan
-            n_close += not gap > 0.0
+        n_close = _judge(squares[:m], low[:m], second[:m], limits, margins, rooms)
         if n_close > coarse * m:
             return start
         for j in range(m):
             sample = wanted[start + j]
             winners[sample], room[sample] = first[j], rooms[j]
-            if np.isnan(rooms[j]):
+        for j in range(m if n_close else 0):
+            if rooms[j] == -np.inf:
+                sample = wanted[start + j]
                 winners[sample] = _lowest_product(lifted[sample], exact, here[:, j], low[j] + margins[j])
-                room[sample] = 0.0
+        if len(runners_up) > 0:
+            for j in range(m):
+                here[winners[wanted[start + j]], j] = np.inf
+            _smallest_rows(here, first[:m], low[:m])
+            for j in range(m):
+                runners_up[wanted[start + j]] = first[j]
     return len(wanted)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _judge(
+    squares: Floats, low: Array, second: Array, limits: tuple[float, ...], margins: Floats, rooms: Floats
+) -> int:
+    """Write the margins of rounding of the two smallest products, and the room; return how many are too close to call.
+
+    These have a room of minus infinity. Without branches and exceptions, all of this is vector instructions.
+    """
+    margin, margin_per_length, too_large, least_room, reach = limits[:5]
+    n_close = 0
+    for j in range(squares.shape[0]):
+        length = np.sqrt(squares[j])
+        wide = margin + margin_per_length * length
+        wide = wide if wide < too_large else np.inf  # products may have overflown
+        gap = np.float64(second[j]) - np.float64(low[j]) - wide
+        farther, nearer = squares[j] + wide + second[j], squares[j] + wide + low[j]
+        apart = np.sqrt(farther if farther > 0.0 else 0.0) + np.sqrt(nearer if nearer > 0.0 else 0.0)
+        far = gap > 0.0
+        margins[j] = wide
+        rooms[j] = gap / apart - least_room * (length + reach) if far else -np.inf
+        n_close += not far
+    return n_close
 
 
 @njit(cache=True, nogil=True)
@@ -151,8 +190,33 @@ def _squared_length(row: Array) -> float:
 def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array) -> None:
     """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and both values.
 
-    Two passes of this form become vector instructions, one pass does not.
+    Rows are taken in pairs, and without branches, so that all of this is vector instructions.
     """
+    k, m = products.shape
+    first[:] = 0
+    second[:] = np.inf
+    if k % 2:
+        low[:] = products[0]
+    else:
+        low[:] = np.inf
+    for i in range(k % 2, k, 2):
+        row, other_row = products[i], products[i + 1]
+        number, other_number = np.int32(i), np.int32(i + 1)
+        for j in range(m):
+            value, other, least, next_least = row[j], other_row[j], low[j], second[j]
+            swap = other < value
+            lower, upper = other if swap else value, value if swap else other
+            winner = other_number if swap else number
+            nearer = lower < least
+            lost, rest = least if nearer else lower, upper if nearer else next_least
+            first[j] = winner if nearer else first[j]
+            low[j] = lower if nearer else least
+            second[j] = lost if lost < rest else rest
+
+
+@njit(cache=True, nogil=True)
+def _smallest_rows(products: Array, first: Array, low: Array) -> None:
+    """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and its value."""
     k, m = products.shape
     first[:] = 0
     low[:] = products[0]
@@ -162,13 +226,6 @@ def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array)
             value, least = row[j], low[j]
             first[j] = number if value < least else first[j]
             low[j] = value if value < least else least
-    second[:] = np.inf
-    for i in range(k):
-        row, number = products[i], np.int32(i)
-        for j in range(m):
-            least = second[j]
-            value = least if first[j] == number else row[j]
-            second[j] = value if value < least else least
 
 
 @njit(cache=True, nogil=True)
@@ -195,32 +252,26 @@ def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> N
 
 
 @njit(cache=True, nogil=True)
-def sum_nearby(lifted: Array, columns: Array, weights: Array, table: Floats, sums: Floats, size: int) -> None:
+def sum_nearby(lifted: Array, forms: Array, weights: Array, table: Array, sums: Floats, size: int) -> None:
     """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
 
     As many of these learn as the table is long; between equal distances the lower index is nearer. Distances
-    ``lifted @ columns`` are computed for ``size`` samples at a time, as in `settle_winners`.
+    ``forms @ lifted.T`` are computed for ``size`` samples at a time, as in `settle_winners`, and searched once for
+    each rank.
     """
-    k, n_near = columns.shape[1], len(table)
-    distances = np.empty((size, k), lifted.dtype)
-    near = np.empty(n_near, np.int64)
+    k = forms.shape[0]
+    products = np.empty(k * size, lifted.dtype)
+    near, low = np.empty(size, np.int32), np.empty(size, lifted.dtype)
     for start in range(0, lifted.shape[0], size):
         block = lifted[start : start + size]
-        here = distances[: block.shape[0]]
-        np.dot(block, columns, here)
-        for j in range(block.shape[0]):
-            row = here[j]
-            worst = row.dtype.type(np.inf)
-            for i in range(k):
-                if i < n_near or row[i] < worst:
-                    place = min(i, n_near - 1)
-                    while place > 0 and row[i] < row[near[place - 1]]:
-                        near[place] = near[place - 1]
-                        place -= 1
-                    near[place] = i
-                    worst = row[near[min(i, n_near - 1)]]
-            for rank in range(n_near):
-                _add_scaled(sums[near[rank]], weights[start + j] * table[rank], block[j])
+        m = block.shape[0]
+        here = products[: k * m].reshape(k, m)
+        np.dot(forms, block.T, here)
+        for rank in range(len(table)):
+            _smallest_rows(here, near[:m], low[:m])
+            for j in range(m):
+                here[near[j], j] = np.inf
+                _add_scaled(sums[near[j]], weights[start + j] * table[rank], block[j])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

@@ -22,10 +22,22 @@ from numpy.typing import NDArray
 from protolearn.core.chunks import CLOSE, block_size
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Bounds", "Search"]
+__all__ = ["Bounds", "Search", "tile_size"]
 
 VECTOR = 64  # rows of a block are a multiple of it, so that loops along them are vector instructions only
 COARSE = 0.05  # share of samples that single precision may leave open, before double precision is faster
+
+
+def tile_size(forms: Array) -> int:
+    """Return the number of samples whose products with forms (k, L) stay in the cache of a core.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tile_size(np.ones((100, 52), np.float32)), tile_size(np.ones((10_000, 52)))
+    (640, 128)
+    """
+    return VECTOR * block_size(VECTOR * forms.itemsize * len(forms), CLOSE, least=2)
 
 
 @dataclass
@@ -116,18 +128,43 @@ class Search:
 
     def settle(self, lifted: Array, bounds: Bounds) -> None:
         """Find winner and room of the samples that have no room."""
+        self._run(self._passes, lifted, bounds, np.empty(0, np.int32))
+
+    def nearest(self, lifted: Array) -> NDArray[np.int32]:
+        """Return the nearest row of each sample."""
+        bounds = Bounds.unknown(len(lifted))
+        self.settle(lifted, bounds)
+        return bounds.winners
+
+    def two_nearest(self, lifted: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the nearest row of each sample, and the second nearest in the precision of the samples.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from protolearn.core.bounds import Search
+        >>> search = Search(np.array([[-2.0, 1.0, 1.0], [-10.0, 25.0, 1.0]]), euclidean=True)
+        >>> [found.tolist() for found in search.two_nearest(np.array([[0.0, 1.0, 0.0], [4.0, 1.0, 16.0]]))]
+        [[0, 1], [1, 0]]
+        """
+        bounds, runners_up = Bounds.unknown(len(lifted)), np.zeros(len(lifted), np.int32)
+        passes = [each for each in self._passes if each[0].itemsize >= lifted.itemsize]
+        self._run(passes, lifted, bounds, runners_up)
+        return bounds.winners, runners_up
+
+    def _run(self, passes: list[Any], lifted: Array, bounds: Bounds, runners_up: NDArray[np.int32]) -> None:
+        """Search in one precision after the other, until no sample is left."""
         from protolearn.core._kernels import settle_winners
 
         if len(self.forms) == 1:
             return
         left = np.flatnonzero(bounds.room <= 0.0)
-        for forms, limits in self._passes:
+        for forms, limits in passes:
             if len(left) == 0:
                 return
-            size = VECTOR * block_size(VECTOR * forms.itemsize * len(forms), CLOSE, least=2)
-            coarse = COARSE if forms is not self._passes[-1][0] else 1.0
-            known = bounds.winners, bounds.room
-            left = left[settle_winners(lifted, left, forms, self.forms, limits, coarse, size, *known) :]
+            coarse = COARSE if forms is not passes[-1][0] else 1.0
+            found = bounds.winners, bounds.room, runners_up
+            left = left[settle_winners(lifted, left, forms, self.forms, limits, coarse, tile_size(forms), *found) :]
 
     def _rounding(self, dtype: Any) -> float:
         """Return the relative error of a product, and as much again for that of the forms and of decisions."""

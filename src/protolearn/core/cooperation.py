@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
-from protolearn.core.bounds import Bounds, Search
-from protolearn.core.chunks import block_size
+from protolearn.core.bounds import Bounds, Search, tile_size
 from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
@@ -31,10 +30,9 @@ from protolearn.core.validation import require_memory
 __all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll", "plane_of"]
 
 FEW = 0.01  # share of the mean mass of a prototype, below which it is idle
-MOST_SUMMED = 3  # ranks up to which it is faster to sum samples for one prototype after the other
+MOST_SUMMED = 8  # ranks up to which it is faster to sum samples for one prototype after the other
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
 DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
-BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
 
 
 class Cooperation(Protocol):
@@ -178,7 +176,8 @@ class Ranks:
 
             distances, sums = measure(chunk)
             codes = sorted_codes(distances, mask)
-            weights = np.zeros((len(codes), k), dtype)
+            one_size = codes.itemsize == np.dtype(dtype).itemsize
+            weights = codes.view(dtype) if one_size else np.empty(codes.shape, dtype)  # new memory takes time
             best_rank = np.zeros(k, np.int64)
             rank_weights(codes, mask, table, chunk.weights, least, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
@@ -374,8 +373,7 @@ def _learn_compiled(
     prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Callable[[Chunk], Statistics]:
     """Return the function that sums a chunk for the nearest prototypes, which it need not find anew each time."""
-    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
-    search, k, n_terms = Search(prototypes.forms(mixture), euclidean), len(prototypes), source.n_lifted
+    search, k, n_terms = search_of(prototypes, mixture), len(prototypes), source.n_lifted
     known, first = source.bounds, source.first
     if known is not None:
         known.follow(search)
@@ -393,16 +391,21 @@ def _learn_compiled(
     return learn
 
 
+def search_of(prototypes: Any, mixture: Floats | Structured | None = None) -> Search:
+    """Return the search for the nearest prototypes, by the (mixed) distances."""
+    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
+    return Search(prototypes.forms(mixture), euclidean)
+
+
 def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callable[[Chunk], Statistics]:
     """Return the function that sums a chunk for as many of the nearest prototypes as the table has weights."""
-    columns = prototypes.columns(source.dtype)
-    size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
+    forms = np.ascontiguousarray(prototypes.forms(), dtype=source.dtype)
 
     def learn(chunk: Chunk) -> Statistics:
         from protolearn.core._kernels import sum_nearby
 
-        sums = np.zeros(columns.shape[::-1])
-        sum_nearby(chunk.lifted, columns, chunk.weights, table, sums, size)
+        sums = np.zeros(forms.shape)
+        sum_nearby(chunk.lifted, forms, chunk.weights, table, sums, tile_size(forms))
         return Statistics(sums, np.zeros(len(sums)))
 
     return learn
@@ -467,14 +470,17 @@ def index_mask(n_prototypes: int) -> int:
 
 
 def sorted_codes(distances: Array, mask: int) -> Array:
-    """Return codes (c, k) whose lowest bits are the prototypes of each sample, nearest first."""
+    """Return codes (c, k) whose lowest bits are the prototypes of each sample, nearest first.
+
+    They may be written in the place of the distances.
+    """
     from protolearn.core._kernels import double_codes, short_codes
 
     if distances.dtype == np.float32 and mask < 256:  # 24 bits are left for the distance, as many as it has
-        short = np.empty(distances.shape, np.uint32)
-        short_codes(distances, short, mask.bit_length())
-        short.sort(axis=1)
-        return short
+        short_codes(distances, mask.bit_length())
+        codes = distances.view(np.uint32)
+        codes.sort(axis=1)
+        return codes
     long = np.empty(distances.shape)
     double_codes(distances, long, mask)
     long.sort(axis=1)

@@ -235,7 +235,8 @@ def mean_and_covariance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
-        points = np.column_stack([chunk.filled, chunk.lifted[:, -2]])  # with the column of ones
+        plain = chunk.mean_label is None and chunk.lifted.shape[1] == chunk.n_columns + 2
+        points = chunk.lifted[:, :-1] if plain else np.column_stack([chunk.filled, chunk.lifted[:, -2]])  # and ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
     second = source.sum(moments, source.n_columns)

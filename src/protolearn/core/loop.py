@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.cooperation import Cooperation
+from protolearn.core.cooperation import Cooperation, is_compiled, search_of
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
@@ -268,8 +268,12 @@ def nearest(prototypes: Prototypes, source: PointSource) -> Indices:
     >>> nearest(*stage(np.array([[0.0], [8.0], [9.0]]), np.array([[1.0], [9.0]]))).tolist()
     [0, 1, 1]
     """
-    find = prototypes.seek(source.dtype)
-    (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
+    if _is_searched(prototypes, source):
+        find = search_of(prototypes).nearest
+        (first,) = source.gather(lambda chunk: (find(chunk.lifted),), len(prototypes))
+        return first.astype(np.int64)
+    seek = prototypes.seek(source.dtype)
+    (first,) = source.gather(lambda chunk: (seek(chunk),), len(prototypes))
     return first
 
 
@@ -284,9 +288,18 @@ def winners(prototypes: Prototypes, source: PointSource) -> tuple[Indices, Indic
     >>> first.tolist(), second.tolist()
     ([0, 2], [1, 1])
     """
+    if _is_searched(prototypes, source):
+        search = search_of(prototypes)
+        first, second = source.gather(lambda chunk: search.two_nearest(chunk.lifted), len(prototypes))
+        return first.astype(np.int64), second.astype(np.int64)
     measure = prototypes.measure(source.dtype)
     first, second = source.gather(lambda chunk: two_nearest(measure(chunk)[0]), len(prototypes))
     return first, second
+
+
+def _is_searched(prototypes: Prototypes, source: PointSource) -> bool:
+    """Say whether points are so many that compiled code finds the nearest ones."""
+    return isinstance(prototypes, Mean) and is_compiled(prototypes, source)
 
 
 def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -> Array:

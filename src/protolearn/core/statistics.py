@@ -46,6 +46,8 @@ class Statistics:
         return self.moments[:, -2]
 
     def __add__(self, other: Statistics) -> Statistics:
+        if np.array_equal(self.log_scale, other.log_scale):
+            return Statistics(self.moments + other.moments, self.log_scale, self.offset + other.offset)
         top = np.maximum(self.log_scale, other.log_scale)
         base = np.where(np.isfinite(top), top, 0.0)  # a prototype that no sample has reached has the scale -inf
         mine, theirs = np.exp(self.log_scale - base), np.exp(other.log_scale - base)

@@ -266,11 +266,15 @@ def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> tupl
     for rows in row_blocks(len(values), 8 * d, CACHED):
         own = owners[rows]
         part = values[rows] - places[own]
-        missing = np.isnan(part)
-        part[missing] = 0.0
+        lengths = np.einsum("ij,ij->i", part, part)
+        gappy = np.flatnonzero(np.isnan(lengths))
+        if len(gappy):
+            missing = np.isnan(part[gappy])
+            part[gappy] = np.where(missing, 0.0, part[gappy])
+            scales = d / np.maximum(d - missing.sum(axis=1), 1)
+            lengths[gappy] = scales * np.einsum("ij,ij->i", part[gappy], part[gappy])
         gaps += csc_array((weights[rows], own, np.arange(len(own) + 1)), shape=(k, len(own))) @ part
-        scales = d / np.maximum(d - missing.sum(axis=1), 1)
-        squares += float((weights[rows] * scales) @ np.einsum("ij,ij->i", part, part))
+        squares += float(weights[rows].astype(np.float64) @ lengths)
     return gaps, squares
 
 
