@@ -184,6 +184,17 @@ def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
     assert (slope * omega).sum() == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))
+def test_rows_of_length_one_are_the_same_metric(name):
+    metric = METRICS[name]
+    problem, flat = problem_of(metric)
+    W, theta = problem.unpack(flat)
+    scaled = metric.with_unit_rows(theta)
+    assert problem(pack(W, scaled))[0] == pytest.approx(problem(flat)[0], rel=1e-12)
+    if theta:
+        assert (scaled[0] ** 2).sum() == pytest.approx(metric.n_directions(theta))
+
+
 def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
     problem, flat = problem_of(MatrixMetric(3))
     W, (omega,) = problem.unpack(flat)

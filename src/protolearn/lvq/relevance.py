@@ -172,6 +172,10 @@ class Metric(BaseEstimator):
         """Return equivalent parameters of standard size; here theta itself."""
         return theta
 
+    def with_unit_rows(self, theta: Theta) -> Theta:
+        """Return equivalent parameters of a size that suits steps of one length for these and for prototypes."""
+        return theta
+
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
@@ -319,6 +323,13 @@ class Relevance(Metric):
     def normalize(self, theta: Theta) -> Theta:
         """Scale the matrices of the first parameter to a Frobenius norm of one, in the mean or each."""
         return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
+
+    def with_unit_rows(self, theta: Theta) -> Theta:
+        """Scale the matrices of the first parameter so that their rows have length one in the mean."""
+        if not theta:
+            return theta
+        length = np.linalg.norm(theta[0]) / np.sqrt(self.n_directions(theta))
+        return (theta[0] / length, *theta[1:])
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
