@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from protolearn.lvq import DiagonalMetric, EuclideanMetric, MatrixMetric, MinkowskiMetric, ProductMetric
+from protolearn.lvq._triangles import add_squares, times_triangle
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, CrossEntropy, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 
@@ -117,6 +119,55 @@ def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
     assert np.array_equal(threaded[1], slopes)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_of_triangles(dtype):
+    rng = np.random.default_rng(0)
+    X, R = rng.normal(size=(9, 5)).astype(dtype), np.triu(rng.normal(size=(5, 5)))
+    unread = R + np.tril(np.full((5, 5), np.nan), -1)
+    assert_allclose(times_triangle(X, unread), X @ R.T, rtol=1e-5 if dtype == np.float32 else 1e-12, atol=1e-6)
+    assert times_triangle(np.asfortranarray(X), R).dtype == dtype
+    Q = np.triu(np.ones((5, 5), dtype))
+    add_squares(Q, X, -2.0)
+    assert_allclose(Q, np.triu(1.0 - 2.0 * X.T @ X), rtol=1e-5 if dtype == np.float32 else 1e-12, atol=1e-5)
+    with pytest.raises(ValueError, match="contiguous"):
+        add_squares(Q, X.astype(np.float16))
+
+
+@pytest.mark.parametrize("metric", [MatrixMetric(), MatrixMetric(8), MatrixMetric(localization="class")])
+def test_triangles_give_the_same_as_whole_matrices(metric, monkeypatch):
+    rng = np.random.default_rng(0)
+    n_features, classes = 12, np.array([0, 0, 1, 2])
+    X, W = rng.normal(size=(90, n_features)), rng.normal(size=(4, n_features))
+    theta = metric.start(n_features, classes, np.random.RandomState(0))
+    shapes = [W.shape, theta[0].shape]
+    cost = RelativeDistance("sigmoid", (2.0, 2.0))
+    problem = Problem(X, rng.integers(0, 3, 90), np.ones(90), classes, metric, cost, 0.3, shapes)
+    flat = pack(W, (theta[0] + 0.1 * rng.normal(size=theta[0].shape),))
+    whole, slopes = problem(flat)
+    monkeypatch.setattr("protolearn.lvq.relevance.BLOCK", 4)
+    in_triangles, same_slopes = problem(flat)
+    assert in_triangles == pytest.approx(whole, rel=1e-12)
+    assert_allclose(same_slopes, slopes, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("squashing", sorted(SQUASHING))
+def test_compiled_cost_is_that_to_read(squashing, monkeypatch):
+    rng = np.random.default_rng(0)
+    D = rng.exponential(size=(60, 5))
+    own = rng.integers(0, 3, 60)[:, None] == np.array([0, 0, 1, 2, 2])
+    D[:5, 2] = np.inf  # hidden, for some the only one of their class
+    D[5] = 0.0
+    D[6] = np.inf
+    D[7] = 1.0
+    D[8] *= 1e-200
+    cost, u = RelativeDistance(squashing, (1.0, 3.0)), rng.uniform(0.5, 2.0, 60)
+    value, slopes = cost(D, own, u)
+    monkeypatch.setattr("protolearn.lvq.cost.COMPILED", 0)
+    compiled, same_slopes = cost(D, own, u)
+    assert compiled == pytest.approx(value, rel=1e-12)
+    assert_allclose(same_slopes, slopes, rtol=1e-12, atol=0)
+
+
 def test_size_of_all_local_factors_together_does_not_pay():
     problem, flat = problem_of(ProductMetric(2))
     W, (omega, psi) = problem.unpack(flat)
@@ -131,6 +182,17 @@ def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
     assert problem(grown)[0] == pytest.approx(problem(flat)[0], rel=1e-12)
     slope = problem.unpack(problem(flat)[1])[1][0]
     assert (slope * omega).sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))
+def test_rows_of_length_one_are_the_same_metric(name):
+    metric = METRICS[name]
+    problem, flat = problem_of(metric)
+    W, theta = problem.unpack(flat)
+    scaled = metric.with_unit_rows(theta)
+    assert problem(pack(W, scaled))[0] == pytest.approx(problem(flat)[0], rel=1e-12)
+    if theta:
+        assert (scaled[0] ** 2).sum() == pytest.approx(metric.n_directions(theta))
 
 
 def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():

@@ -16,6 +16,7 @@ from numba import njit
 from protolearn.core.types import Array
 
 NEGLIGIBLE = 1e-16  # shares of one that change nothing
+TINY = 1e-290  # below this, distances have no meaningful ratio
 
 IDENTITY, SIGMOID, SWISH = range(3)
 
@@ -31,6 +32,36 @@ def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
     if kind == SIGMOID:
         return gate, slope * gate * (1.0 - gate)
     return mu * gate, gate + slope * mu * gate * (1.0 - gate)
+
+
+@njit(cache=True, nogil=True)
+def relative_slopes(kind: int, slope: float, D: Array, own: Array, u: Array, G: Array) -> float:
+    """Write the derivatives of ``sum_i u_i phi(mu_i)`` by all distances D (n, k) to G (n, k); return the sum.
+
+    Samples that do not count have ``mu = 0``, as in `protolearn.lvq.cost.relative_distance`.
+    """
+    cost = 0.0
+    at_zero, _ = squash(kind, 0.0, slope)
+    for i in range(len(D)):
+        d_J, d_K = np.inf, np.inf
+        J, K = 0, 0
+        for p in range(D.shape[1]):
+            d = D[i, p]
+            G[i, p] = 0.0
+            if own[i, p]:
+                if d < d_J:
+                    d_J, J = d, p
+            elif d < d_K:
+                d_K, K = d, p
+        total = d_J + d_K
+        if TINY < total < np.inf:
+            value, steepness = squash(kind, (d_J - d_K) / total, slope)
+            G[i, J] = 2.0 * u[i] * steepness * d_K / total / total
+            G[i, K] = -2.0 * u[i] * steepness * d_J / total / total
+            cost += u[i] * value
+        else:
+            cost += u[i] * at_zero
+    return cost
 
 
 @njit(cache=True, nogil=True)

@@ -64,6 +64,7 @@ class Cost(Protocol):
 
 TINY = 1e-290  # below this, distances have no meaningful ratio
 NEGLIGIBLE = 1e-16  # shares of one that change nothing
+COMPILED = 1 << 12  # distances from which a compiled loop is worth loading
 
 
 def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
@@ -239,7 +240,13 @@ class RelativeDistance:
 
     def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
         """Return the weighted sum over the samples at the end of training, and its derivative by every distance."""
-        return relative_distance_cost(D, own, u, SQUASHING[self.squashing], self.slope[1])
+        if D.size < COMPILED:
+            return relative_distance_cost(D, own, u, SQUASHING[self.squashing], self.slope[1])
+        from protolearn.lvq._kernels import relative_slopes
+
+        G = np.empty(D.shape)
+        kind = tuple(SQUASHING).index(self.squashing)
+        return relative_slopes(kind, float(self.slope[1]), D, own, u, G), G
 
 
 @dataclass(frozen=True)

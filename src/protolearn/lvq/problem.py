@@ -169,8 +169,11 @@ class Problem:
 
     def _chunk_size(self) -> int:
         n_features = self.X.shape[1]
+        row_bytes = 16 * (n_features + len(self.classes))  # with projections, distances and their derivatives
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
-        return block_size(16 * n_features, CACHED, least=max(128, n_numbers // (2 * n_features)))  # with projections
+        size = block_size(row_bytes, CACHED, least=max(128, n_numbers // n_features))
+        n_pairs = -(-self.n_samples // (2 * size))
+        return size if self.n_samples <= size else -(-self.n_samples // (2 * n_pairs))  # alike, for an even number
 
     def _part(self, comparison: Comparison, stage: Cost, rows: Any) -> Sums:
         D, gather = comparison.measure(self.X[rows])

@@ -22,6 +22,7 @@ from protolearn.core.chunks import cut
 from protolearn.core.parameters import integer, option
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Bools, Floats, Indices
+from protolearn.lvq._triangles import add_squares, times_triangle
 
 __all__ = [
     "Comparison",
@@ -171,6 +172,10 @@ class Metric(BaseEstimator):
         """Return equivalent normalized parameters; by default theta itself."""
         return theta
 
+    def with_unit_rows(self, theta: Theta) -> Theta:
+        """Return equivalent parameters of a size that suits steps of one length for these and for prototypes."""
+        return theta
+
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
@@ -318,6 +323,13 @@ class Relevance(Metric):
     def normalize(self, theta: Theta) -> Theta:
         """Scale the matrices of the first parameter to a Frobenius norm of one, on average or individually."""
         return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
+
+    def with_unit_rows(self, theta: Theta) -> Theta:
+        """Scale the matrices of the first parameter so that their rows have length one in the mean."""
+        if not theta:
+            return theta
+        length = np.linalg.norm(theta[0]) / np.sqrt(self.n_directions(theta))
+        return (theta[0] / length, *theta[1:])
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
@@ -629,9 +641,8 @@ class MatrixComparison(Comparison):
         self.slots = metric.slots(classes)
         self.members = [_span(np.flatnonzero(self.slots == slot)) for slot in range(len(A))]
         M, N = A.shape[1:]
-        self.symmetric = 2 * M > N >= 2 * BLOCK and n_samples > 2 * N
-        self.step = max(BLOCK, N // 6)  # rows of a triangle at a time, few enough to leave out most zeros
-        self.triangular = M == N >= 2 * BLOCK and n_samples > 4 * N
+        self.symmetric = 2 * M > N >= BLOCK and n_samples > 2 * N
+        self.triangular = M == N >= BLOCK and n_samples > 4 * N
         self.root = np.asarray(np.linalg.qr(A, mode="r")) if self.triangular else A
 
     def measure(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
@@ -661,11 +672,7 @@ class MatrixComparison(Comparison):
         """Yield the number of each matrix, and the samples as it maps them."""
         s, M, N = self.root.shape
         if self.triangular:
-            for slot, matrix in enumerate(self.root):
-                Z = np.empty((len(X), M))
-                for rows in cut(M, self.step):
-                    np.matmul(X[:, rows.start :], matrix[rows, rows.start :].T, out=Z[:, rows])
-                yield slot, Z
+            yield from ((slot, times_triangle(X, matrix)) for slot, matrix in enumerate(self.root))
             return
         for group in cut(s, max(1, BLOCK // 2 // M) if N > 4 * M else 1):  # flat matrices are multiplied together
             Z = X @ self.root[group].reshape(-1, N).T
@@ -681,10 +688,9 @@ class MatrixComparison(Comparison):
             rows = slice(None) if view is not None else np.flatnonzero(g)
             some = X[rows]
             if self.symmetric:
-                weighted = g[rows, None] * some
-                for part in cut(X.shape[1], self.step):
-                    products = of_matrices[slot, part, part.start :]
-                    np.matmul(weighted[:, part].T, some[:, part.start :], out=products)
+                scaled = np.multiply(np.sqrt(np.abs(g[rows, None])), some, order="C")
+                add_squares(of_matrices[slot], scaled)
+                add_squares(of_matrices[slot], scaled[g[rows] < 0.0], -2.0)
             else:
                 Z = some @ self.A[slot].T if view is None else view
                 np.matmul((g[rows, None] * Z).T, some, out=of_matrices[slot])
