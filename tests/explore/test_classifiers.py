@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.impute import SimpleImputer
@@ -21,6 +21,7 @@ from protolearn import (
     GRLVQ,
     LGMLVQ,
     RSLVQ,
+    LearnedMetric,
     LLiRaMLVQ,
     MatrixNeuralGas,
     NeuralGas,
@@ -28,8 +29,9 @@ from protolearn import (
     RelationalGLVQ,
 )
 from protolearn.explore import explore
-from protolearn.explore._classifiers import _affine, classifier_part
-from protolearn.lvq import MinkowskiMetric, counterfactual, explain
+from protolearn.explore._classifiers import _affine, _plane, _probes, _ways, classifier_part
+from protolearn.explore._samples import columns_of
+from protolearn.lvq import MinkowskiMetric, Number, counterfactual, explain, table_of
 
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -456,7 +458,8 @@ def test_planes_of_degenerate_models_are_finite(model):
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.sampled_from([-1, 1]), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
 def test_affine_ways_are_found(origin, size, sign, low, span):
-    found = _affine(lambda values: (values - origin) * size * sign, np.array([low, np.nan, low + span]))
+    at = _probes(np.array([low, np.nan, low + span]))
+    found = _affine(at, (at - origin) * size * sign)
     assert found is not None
     at = np.linspace(low, low + span, 5)
     assert (at - found[0]) * found[1] == pytest.approx((at - origin) * size * sign, abs=1e-6 * size * span)
@@ -464,8 +467,49 @@ def test_affine_ways_are_found(origin, size, sign, low, span):
 
 @pytest.mark.parametrize("way", [np.square, np.zeros_like, lambda v: np.clip(v, 0, 10), lambda v: np.log(v + 1e-3)])
 def test_other_ways_are_not_affine(way):
+    at = _probes(np.linspace(0.0, 10.0, 20))
     with np.errstate(invalid="ignore"):
-        assert _affine(way, np.linspace(0.0, 10.0, 20)) is None
+        assert _affine(at, way(at)) is None
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_ways_of_all_numbers_are_those_of_each(frame):
+    """Numbers go through all steps together, and each is what it is alone, beside categories and gaps."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.random(40), "b": rng.integers(1, 9, 40), "c": rng.random(40) + 1.0, "d": 1.0})
+    table.loc[3, "a"] = np.nan
+    scalers: list = [("scaled", make_pipeline(SimpleImputer(), StandardScaler()), [1, 0])]
+    scalers.append(("logs", FunctionTransformer(np.log, np.exp, feature_names_out="one-to-one"), [2]))
+    if frame:
+        table["e"] = pd.Categorical(np.array(["x", "y"])[np.arange(40) % 2])
+        scalers.append(("codes", OneHotEncoder(sparse_output=False), [4]))
+    X = table if frame else table.to_numpy()
+    model = make_pipeline(ColumnTransformer(scalers), GLVQ(random_state=0)).fit(X, np.arange(40) % 2)
+    seen = table_of(model)
+    columns = columns_of(X)
+    ways = _ways(seen, X, columns, list(range(len(seen.features))))
+    numbers = [(i, feature) for i, feature in enumerate(seen.features) if isinstance(feature, Number)]
+    assert sorted(ways) == [0, 1, 2]
+    assert ways[2] is None
+    for i, feature in numbers[:2]:
+        at = columns[i]["values"][:3]
+        origin, factor = ways[int(feature.columns[0])]
+        np.testing.assert_allclose((at - origin) * factor, feature.forward(at), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_metrics", [1, 3])
+def test_planes_of_diagonals_are_those_of_matrices(n_metrics):
+    rng = np.random.default_rng(1)
+    W, Z, diagonals = rng.normal(size=(3, 6)), rng.normal(size=(30, 6)), rng.random((n_metrics, 6))
+    diagonals[:, 2] = 0.0
+    slots = np.arange(3) % n_metrics
+    plain = _plane(LearnedMetric(diagonals, W, slots), Z)
+    whole = _plane(LearnedMetric(np.array([np.diag(a) for a in diagonals]), W, slots), Z)
+    for name in ("plane", "back", "positions", "shares"):
+        signs = np.sign((plain["plane"] * whole["plane"]).sum(axis=1)) if name != "shares" else 1.0
+        turned = whole[name] * (signs[:, None] if name == "plane" else signs)
+        np.testing.assert_allclose(plain[name], turned, atol=1e-9)
+    assert plain["complete"] == whole["complete"]
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), LogisticRegression(max_iter=10_000)])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import nan_euclidean_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import protolearn
-from protolearn import GLVQ, SOM, TSNE, KMeans, NeuralGas
+from protolearn import GLVQ, SOM, TSNE, KMeans, MatrixNeuralGas, NeuralGas, OutlierDetector, PrototypeClassifier
 from protolearn.core import cooperation, relocation
 from protolearn.core.lattices import rectangular
 
@@ -269,3 +272,38 @@ def test_a_stored_map_takes_missing_values(tmp_path):
     model = KMeans(4, missing="partial", random_state=0).fit(X)
     protolearn.save(model, tmp_path / "map.skops")
     np.testing.assert_array_equal(protolearn.load(tmp_path / "map.skops").transform(X), model.transform(X))
+
+
+WRAPPED = [
+    *(clone(estimator).set_params(missing="partial") for estimator in MAPS[:3]),
+    MatrixNeuralGas(3, max_iter=10, random_state=0),
+    make_pipeline(StandardScaler(), KMeans(4, missing="partial", random_state=0)),
+    make_pipeline(make_pipeline(SimpleImputer(), StandardScaler()), KMeans(4, random_state=0)),
+]
+
+
+@pytest.mark.parametrize("estimator", WRAPPED, ids=repr)
+def test_classifiers_and_detectors_hand_gaps_on_to_their_map(estimator):
+    X, _, y = incomplete()
+    fitted = clone(estimator).fit(X)
+    classifier = PrototypeClassifier(estimator).fit(X, y)
+    np.testing.assert_array_equal(classifier.nearest(X), fitted.predict(X))
+    np.testing.assert_array_equal(classifier.predict(X), classifier.prototype_labels_[fitted.predict(X)])
+    assert np.isfinite(classifier.confidence(X)).all()
+    assert np.isfinite(PrototypeClassifier(estimator, per_class=True).fit(X, y).predict_proba(X)).all()
+    detector = OutlierDetector(estimator, contamination=0.1).fit(X)
+    assert (detector.predict(X) == -1).sum() == round(0.1 * len(X))
+    for wrapper in (classifier, detector):
+        assert get_tags(wrapper).input_tags.allow_nan
+
+
+@pytest.mark.parametrize("kind", [PrototypeClassifier, OutlierDetector])
+def test_classifiers_and_detectors_refuse_gaps_if_their_map_does(kind):
+    X, _, y = incomplete()
+    for estimator in (KMeans(2), make_pipeline(StandardScaler(), KMeans(2)), make_pipeline("passthrough", KMeans(2))):
+        with pytest.raises(ValueError, match="contains NaN"):
+            kind(estimator).fit(X, y)
+    with pytest.raises(ValueError, match=r"KMeans\(missing='partial'\) leaves missing values out"):
+        kind(KMeans(2)).fit(X, y)
+    assert not get_tags(kind()).input_tags.allow_nan
+    assert not get_tags(kind(KMeans(2))).input_tags.allow_nan

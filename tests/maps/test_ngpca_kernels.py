@@ -4,12 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from protolearn.core.schedules import geometric
-from protolearn.maps._ngpca_kernels import _project, orthonormalize, present, settle
+from protolearn.maps import _ngpca_kernels
+from protolearn.maps._ngpca_kernels import present, settle
 from tests.maps.online_pca import interlocked_step, orthonormalized
+
+
+@njit
+def project(gap, square, axes, y):
+    """Call a loop that only other loops can call."""
+    return _ngpca_kernels._project(gap, square, axes, y)
+
+
+@njit
+def orthonormalize(axes):
+    """Call a loop that only other loops can call."""
+    _ngpca_kernels.orthonormalize(axes)
+
 
 MEASURES = ["combined", "euclidean", "mahalanobis", "reconstruction"]
 RULES = ["rrlsa", "gram_schmidt", "sanger", "ccipca"]
@@ -182,7 +197,7 @@ def test_residual_is_the_total_outside_the_old_axes():
 def test_what_the_axes_leave_out_is_never_negative():
     axes = start(cloud(d=9), 1, 3)[1][0]
     within = np.random.default_rng(0).normal(size=(200, 3)) @ axes
-    rests = np.array([_project(xi, xi @ xi, axes, np.empty(3)) for xi in within])
+    rests = np.array([project(xi, xi @ xi, axes, np.empty(3)) for xi in within])
     assert rests.min() == 0.0  # about half of them are rounded to less
     assert rests.max() < 1e-12
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 # A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives
@@ -15,10 +16,12 @@ from protolearn.core.types import Array, Floats, Indices
 
 
 @njit(cache=True, nogil=True)
-def double_codes(distances: Array, codes: Floats, mask: int) -> None:
-    """Replace the lowest bits of each distance (c, k), as a double, by the index; negative ones are lifted first."""
+def double_codes(distances: Array, codes: Floats, bits: Indices, mask: int) -> None:
+    """Replace the lowest bits of each distance (c, k), as a double, by the index; negative ones are lifted first.
+
+    ``bits`` is the memory of the codes, as integers.
+    """
     n, k = distances.shape
-    bits = codes.view(np.int64)
     for j in range(n):
         low = 0.0
         for i in range(k):
@@ -79,7 +82,8 @@ def rank_weights(
     n, k = codes.shape
     near, index_bits = np.empty(len(table), np.uintp), np.uintp(mask)  # unsigned: no check for negative indices
     if relative:
-        best_rank[:] = k
+        for i in range(k):
+            best_rank[i] = k
         for j in range(n):
             if sample_weights[j] > 0:
                 for r in range(len(table)):
@@ -152,7 +156,7 @@ def settle_winners(
     return len(wanted)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**WITHIN_LOOPS, error_model="numpy")
 def _judge(
     squares: Floats, low: Array, second: Array, limits: tuple[float, ...], margins: Floats, rooms: Floats
 ) -> int:
@@ -176,7 +180,7 @@ def _judge(
     return n_close
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _squared_length(row: Array) -> float:
     """Return the squared length of a lifted sample, without the one."""
     at_one = row.shape[0] - 2
@@ -186,7 +190,7 @@ def _squared_length(row: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array) -> None:
     """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and both values.
 
@@ -228,7 +232,7 @@ def _smallest_rows(products: Array, first: Array, low: Array) -> None:
             low[j] = value if value < least else least
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _lowest_product(row: Array, exact: Floats, products: Array, limit: float) -> int:
     """Return the first of the rows of ``exact`` with the lowest product, among those not above a limit by rounding."""
     best, lowest = 0, np.inf
@@ -274,13 +278,13 @@ def sum_nearby(lifted: Array, forms: Array, weights: Array, table: Array, sums: 
                 _add_scaled(sums[near[j]], weights[start + j] * table[rank], block[j])
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**WITHIN_LOOPS, fastmath={"contract"})
 def _add_scaled(total: Floats, factor: float, row: Array) -> None:
     for t in range(len(row)):
         total[t] += factor * row[t]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**WITHIN_LOOPS, fastmath={"reassoc", "contract"})
 def _squared_distances(point: Array, positions: Array, metric: Array, distances: Array) -> None:
     zero = point.dtype.type(0.0)
     for i in range(positions.shape[0]):
@@ -291,7 +295,7 @@ def _squared_distances(point: Array, positions: Array, metric: Array, distances:
         distances[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**WITHIN_LOOPS, fastmath={"reassoc", "contract"})
 def _mix(mixture: Array, distances: Array, mixed: Array) -> None:
     for i in range(mixture.shape[0]):
         total = distances.dtype.type(0.0)
@@ -300,7 +304,7 @@ def _mix(mixture: Array, distances: Array, mixed: Array) -> None:
         mixed[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**WITHIN_LOOPS, fastmath={"contract"})
 def _pull(position: Array, point: Array, step: float) -> None:
     rate = point.dtype.type(step)
     for t in range(point.shape[0]):
@@ -309,7 +313,7 @@ def _pull(position: Array, point: Array, step: float) -> None:
             position[t] += rate * gap
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _two_smallest(distances: Array, places: Indices) -> None:
     """Write where the two smallest are, the lower index of equal ones; twice the same if there is but one."""
     first, second = 0, 0
@@ -321,7 +325,7 @@ def _two_smallest(distances: Array, places: Indices) -> None:
     places[0], places[1] = first, second
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _lowest(values: Array) -> int:
     """Return where the smallest is, the lower index of equal ones."""
     lowest = 0
@@ -507,7 +511,18 @@ def sum_weighted(
                 sums[r, columns[t]] += weights[t] * value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_weighted_rows(matrix: Array, starts: Array, columns: Array, weights: Floats, first: int, sums: Floats) -> None:
+    """Add the rows of a matrix (n, n), from a column on, to ``sums`` (k, c), by a sparse matrix (n, k) of weights."""
+    for j in range(matrix.shape[0]):
+        row = matrix[j, first:]
+        for t in range(starts[j], starts[j + 1]):
+            total, weight = sums[columns[t]], weights[t]
+            for i in range(len(total)):
+                total[i] += weight * row[i]
+
+
+@njit(**WITHIN_LOOPS)
 def _second(S: Array, medoids: Indices, o: int, first: int) -> tuple[int, float]:
     """Return the medoid nearest to object ``o`` but for ``first``, and its dissimilarity."""
     best, least = -1, np.inf
@@ -527,10 +542,9 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
     An object is tried against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
     """
     n, k = S.shape[0], medoids.shape[0]
-    first, second, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    first, second, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64)
     d1, d2 = np.empty(n), np.empty(n)
     total = 0.0
-    taken[:] = 0
     for i in range(k):
         taken[medoids[i]] = 1
     for o in range(n):
@@ -546,7 +560,8 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
         if taken[x]:
             continue
         if stale:
-            removal[:] = 0.0
+            for i in range(k):
+                removal[i] = 0.0
             for o in range(n):
                 removal[first[o]] += weights[o] * (d2[o] - d1[o])
             stale = False

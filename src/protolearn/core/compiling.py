@@ -1,4 +1,4 @@
-"""Notices about the compilation of loops on first use, and the location of the compilation cache."""
+"""Compilation of loops: options, notices on first use, and the location of the cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cache_place", "compiling_told"]
+__all__ = ["WITHIN_LOOPS", "cache_place", "compiling_told"]
+
+# Options of numba for a loop that compiled loops call, never Python: without the part that turns objects of Python into
+# arrays and numbers, it is compiled in about half the time.
+WITHIN_LOOPS: dict[str, Any] = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _told: list[bool] = []  # not empty once it has been told in this process
 

@@ -482,6 +482,6 @@ def sorted_codes(distances: Array, mask: int) -> Array:
         codes.sort(axis=1)
         return codes
     long = np.empty(distances.shape)
-    double_codes(distances, long, mask)
+    double_codes(distances, long, long.view(np.int64), mask)
     long.sort(axis=1)
     return long.view(np.int64)

@@ -41,7 +41,7 @@ __all__ = [
     "merge",
 ]
 
-MOST_PAIRED = 4096  # samples in partitions from whose pairs the density is estimated
+MOST_PAIRED = 4096  # samples from whose distances to all the density is estimated
 
 Epochs = Callable[[Any, Cooperation, Any, Floats, np.random.RandomState], Iterator[Step]]
 Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | None]]
@@ -649,7 +649,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
 def emphasis(recipe: Recipe, samples: Any, n_threads: int) -> tuple[Any, float | None]:
     """Return samples weighted by p^c, as magnification control does, and c.
 
-    The density p is that of all samples in memory, or of some if they are in partitions.
+    The density p is that of all samples, or of a random choice if they are many.
     """
     if recipe.magnification == 0:
         return samples, None
@@ -660,7 +660,9 @@ def emphasis(recipe: Recipe, samples: Any, n_threads: int) -> tuple[Any, float |
         return samples, exponent
     if samples is some:
         return samples.emphasized(
-            lambda _: exponent * parzen_log_density(data, sample_weight=counts, n_jobs=n_threads)
+            lambda _: (
+                exponent * parzen_log_density(data, sample_weight=counts, max_samples=MOST_PAIRED, n_jobs=n_threads)
+            )
         ), exponent  # Hasenfuss 2009, eq. 4.16
     bandwidth = mean_pairwise_distance(data, counts) / 3.0
 

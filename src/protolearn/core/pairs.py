@@ -25,10 +25,12 @@ from protolearn.core.types import Array, Bools, Floats, Indices
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]
 
 BLOCK_BYTES = 16 << 20  # rows of a matrix multiplied at a time
+STRIP = 1024  # columns of a matrix multiplied at a time, at least: narrower strips take longer together
 NEGLIGIBLE = (
     1e-12  # weights below this share of the largest change nothing; Hasenfuss 2009, sec. 4.2 (fast median search)
 )
-SPARSE = 0.03  # share of weights that are not zero below which a loop over them beats a matrix product
+SPARSE = 0.1  # share of weights that are not zero below which a loop over them beats a matrix product
+SPARSE_BY_ROWS = 0.03  # the same where rows are read when they are needed
 KERNEL_ROUNDING = 1e-14  # share of its terms up to which a squared distance of a kernel is zero
 FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
 CUTOFFS = (1e-10, 1e-6, 1e-4, 1e-3, 1e-2, 3e-2, 0.1)  # shares of the largest eigenvalue below which others are left out
@@ -278,7 +280,7 @@ class Pairs(Source):
             return self.matrix.times(weights)
         if not issparse(weights):
             weights = np.where(np.abs(weights) < NEGLIGIBLE * np.abs(weights).max(axis=0), 0.0, weights)
-            if np.count_nonzero(weights) < SPARSE * weights.size:
+            if np.count_nonzero(weights) < (SPARSE if self.in_memory else SPARSE_BY_ROWS) * weights.size:
                 weights = csr_array(weights)
         product, age = self._from_changes(weights)
         if product is None:
@@ -312,8 +314,10 @@ class Pairs(Source):
     def _whole(self, weights: Any) -> Floats:
         product = np.empty((self.n_samples, weights.shape[1]))
         size = -(-self.n_samples // N_SPANS)
-        if self.in_memory and not issparse(weights):
-            fill = _fill_from_columns(self.matrix, weights, product)
+        if self.in_memory:
+            upright = self.matrix.T if self.matrix.flags.f_contiguous else self.matrix
+            fill = (_fill_by_adding if issparse(weights) else _fill_from_columns)(upright, weights, product)
+            size = max(size, min(STRIP, -(-self.n_samples // 2)))
         else:
             fill = (_fill_sparse if issparse(weights) else _fill_from_rows)(self._read, weights, product)
             size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), size))
@@ -389,10 +393,21 @@ def _fill_from_columns(matrix: Array, weights: Floats, product: Floats) -> Fill:
     memory in this orientation; in the other one, some kernels take 1.8 times as long.
     """
     factors = weights.T.astype(matrix.dtype, copy=False)
-    upright = matrix.T if matrix.flags.f_contiguous else matrix
 
     def fill(rows: slice) -> None:
-        product[rows] = (factors @ upright[:, rows]).T
+        product[rows] = (factors @ matrix[:, rows]).T
+
+    return fill
+
+
+def _fill_by_adding(matrix: Array, weights: csr_array, product: Floats) -> Fill:
+    """Fill the same for weights of which few are left: rows of the matrix are added up, in the order of memory."""
+    from protolearn.core._kernels import add_weighted_rows
+
+    def fill(rows: slice) -> None:
+        sums = np.zeros((weights.shape[1], rows.stop - rows.start))
+        add_weighted_rows(matrix, weights.indptr, weights.indices, weights.data, rows.start, sums)
+        product[rows] = sums.T
 
     return fill
 

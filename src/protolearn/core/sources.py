@@ -30,6 +30,7 @@ __all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Sou
            "with_labels"]  # fmt: skip
 
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
+KEPT_PRODUCTS = 192 << 20  # the same with all products of two coordinates, which take as long as what they are for
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
 LEAST_WORK = 2_000_000  # products below which threads cost more than they bring
 
@@ -441,8 +442,12 @@ class ArraySource(PointSource):
 
         self.bounds = Bounds.unknown(self.n_samples)
         self._kept: Array | None = None
-        if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
-            self._kept = self._lift(slice(None))
+        size = self.n_samples * self.n_lifted * self.dtype.itemsize
+        if keep and size <= (KEPT_PRODUCTS if quadratic else KEPT_BYTES):
+            kept = np.empty((self.n_samples, self.n_lifted), self.dtype)
+            for rows in self.slices():
+                kept[rows] = self._lift(rows)
+            self._kept = kept
 
     @property
     def n_single(self) -> int:

@@ -8,7 +8,7 @@ Arrays: Z (n, N) columns of the samples, W (k, N) prototypes, A (s, M, N) or (s,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ MOST_PAIRS = 40  # features whose relevance matrix is shown
 FLAT = 0.4  # ratio of the spreads in the two directions of the plane, at least
 MOST_ROWS = 500  # of a matrix that is decomposed; a larger one is inverted for two vectors only
 CHECKED = 200  # samples whose distances must be those of the metric
+N_PROBES = 9  # values by which it is seen whether what steps do to a number is affine
 
 
 def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -138,15 +139,17 @@ def _columns(model: Any, Z: Floats, why: str) -> dict[str, Any]:
 def _features(table: Table, X: Any, Z: Floats) -> dict[str, Any]:
     """Return the features that a reader can change, and the columns (of Z) that do not follow from them alone."""
     columns = columns_of(X)
-    places = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
+    named = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
+    places = [named.get(str(name), i) for i, name in enumerate(table.names)]
+    ways = _ways(table, X, columns, places)
     features: list[dict[str, Any]] = []
     prepared: list[Array | None] = [None] * Z.shape[1]
-    for i, (name, feature) in enumerate(zip(table.names, table.features)):
-        place = places.get(str(name), i)
+    for place, feature in zip(places, table.features):
         if isinstance(feature, Category):
             made, follows = _category(feature, _cells(X, place))
         elif isinstance(feature, Number):
-            made, follows = _number(feature, columns[place].get("values"), Z)
+            j = int(feature.columns[0])
+            made, follows = _number(j, columns[place].get("values"), ways.get(j), Z)
         else:
             continue
         features.append({"place": place, **made})
@@ -163,10 +166,8 @@ def _plain(j: int, Z: Floats) -> dict[str, Any]:
     return {"columns": [j], "own": True, "origin": 0.0, "factor": 1.0, **_range(Z[:, j])}
 
 
-def _number(feature: Number, values: Floats | None, Z: Floats) -> tuple[dict[str, Any], Floats]:
+def _number(j: int, values: Floats | None, way: tuple[float, float] | None, Z: Floats) -> tuple[dict[str, Any], Floats]:
     """Return a number as the page changes it, and what its column (n, 1) is by its values alone."""
-    j = int(feature.columns[0])
-    way = None if values is None else _affine(feature.forward, values)
     if values is None or way is None:
         return _plain(j, Z), np.full((len(Z), 1), np.nan)
     origin, factor = way
@@ -198,12 +199,48 @@ def _range(values: Floats) -> dict[str, Any]:
     return {"low": low, "high": high, "whole": bool((finite == np.round(finite)).all())}
 
 
-def _affine(forward: Callable[[Floats], Floats], values: Floats) -> tuple[float, float] | None:
-    """Return origin and factor if forward is ``(value - origin) factor``, within the values and around them."""
+def _ways(
+    table: Table, X: Any, columns: list[dict[str, Any]], places: list[int]
+) -> dict[int, tuple[float, float] | None]:
+    """Return origin and factor for each column that is ``(value - origin) factor`` of a number of the table, else None.
+
+    Values within and around those of each number go through all steps together, once for the whole table.
+    """
+    numbers = [
+        (place, int(feature.columns[0]), _probes(columns[place]["values"]))
+        for place, feature in zip(places, table.features)
+        if isinstance(feature, Number) and "values" in columns[place]
+    ]
+    given = _sampled(X, {place: at for place, _, at in numbers})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # values around those of the samples may not suit a step
+        made = table.prepare(given)
+    return {j: _affine(at, made[:, j].astype(np.float64)) for _, j, at in numbers}
+
+
+def _sampled(X: Any, values: dict[int, Floats]) -> Any:
+    """Return a few rows of a table with other values in some columns."""
+    rows = np.arange(N_PROBES) % (len(X) if not hasattr(X, "shape") else X.shape[0])
+    if hasattr(X, "iloc"):
+        columns = [values[i] if i in values else X.iloc[rows, i].array for i in range(X.shape[1])]
+        return type(X)(dict(enumerate(columns))).set_axis(X.columns, axis=1)
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    some = dense[rows].astype(np.float64) if dense.dtype.kind in "biuf" else np.asarray(X, object)[rows]
+    for i, column in values.items():
+        some[:, i] = column
+    return some
+
+
+def _probes(values: Floats) -> Floats:
+    """Return values within and around the range of a feature."""
     low, high = (_range(values)[end] for end in ("low", "high"))
     span = high - low or 1.0
-    at = np.concatenate([[low - span], np.linspace(low, high, 7), [high + span]])
-    made = forward(at)
+    return np.concatenate([[low - span], np.linspace(low, high, N_PROBES - 2), [high + span]])
+
+
+def _affine(at: Floats, made: Floats) -> tuple[float, float] | None:
+    """Return origin and factor if what is made of some values is ``(value - origin) factor``."""
+    span = (at[-1] - at[0]) / 3.0
     factor = (made[-1] - made[0]) / (at[-1] - at[0])
     if not np.isfinite(made).all() or factor == 0:
         return None
@@ -245,31 +282,34 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
     lengths in the metric, stretched along the second direction if samples would lie on a line otherwise.
     """
     seen = metric.slots >= 0
+    stack = metric.matrices[metric.slots[seen]]
     if metric.is_global:
-        A = metric.omegas[0]
+        A = stack[0]
+    elif stack.ndim == 2:
+        A = np.sqrt(np.square(stack).mean(axis=0))
     else:
-        stack = metric.omegas[metric.slots[seen]]
         A = mean_canonical_matrix(stack, min(stack.shape[2], len(stack) * stack.shape[1]))
+    n_rows = len(A)
     known = ~np.isnan(Z)
     center = np.sum(Z, axis=0, where=known) / np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, Z, center)
     W = metric.prototypes[seen]
-    _, sizes, axes = np.linalg.svd((W - W.mean(axis=0)) @ A.T, full_matrices=False)
+    _, sizes, axes = np.linalg.svd(_mapped(W - W.mean(axis=0), A), full_matrices=False)
     total = float(np.square(sizes).sum()) or 1.0
     rank = int((sizes > 1e-9 * np.sqrt(total)).sum())
     axes = axes[: min(rank, 2)]
     if len(axes) < 2:  # of what the prototypes do not tell apart, the direction in which samples differ most
-        spread = (filled - center) @ A.T
+        spread = _mapped(filled - center, A)
         spread -= spread @ axes.T @ axes
-        if len(A) <= MOST_ROWS:
+        if n_rows <= MOST_ROWS:
             values, vectors = np.linalg.eigh(spread.T @ spread)
             largest, vectors = values[-1], vectors[:, ::-1].T
         else:
             _, values, vectors = randomized_svd(spread, 2, random_state=0)
             largest = values[0]
         axes = np.vstack([axes, vectors[: 2 - len(axes)] * (largest > 0)])
-    axes = largest_positive(np.vstack([axes, np.zeros((2 - len(axes), len(A)))]), axis=1)
-    P, back = axes @ A, _back(A, axes)
+    axes = largest_positive(np.vstack([axes, np.zeros((2 - len(axes), n_rows))]), axis=1)
+    P, back = axes @ A if A.ndim == 2 else axes * A, _back(A, axes)
     first, second = (filled @ P.T).std(axis=0)
     stretch = max(FLAT * first / second, 1.0) if second > 0 else 1.0
     P[1] *= stretch
@@ -281,12 +321,27 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
         "center": center,
         "positions": filled @ P.T,
         "shares": np.square(sizes[:2]) / total,
-        "complete": bool((metric.is_global and rank <= 2) or (len(A) <= MOST_ROWS and np.linalg.matrix_rank(A) <= 2)),
+        "complete": (metric.is_global and rank <= 2) or _is_flat(A),
     }
 
 
+def _mapped(rows: Floats, A: Floats) -> Floats:
+    """Return rows (m, N) as a matrix (M, N) or a diagonal (N,) maps them."""
+    return rows @ A.T if A.ndim == 2 else rows * A
+
+
+def _is_flat(A: Floats) -> bool:
+    """Say whether a matrix, or a diagonal, maps all to a plane; of a large one this is not asked."""
+    if A.ndim == 1:
+        return bool((np.abs(A) > np.finfo(np.float64).eps * len(A) * np.abs(A).max()).sum() <= 2)
+    return len(A) <= MOST_ROWS and bool(np.linalg.matrix_rank(A) <= 2)
+
+
 def _back(A: Floats, axes: Floats) -> Floats:
-    """Return the smallest columns (N, 2) that a matrix maps to two axes, or as near to these as it can."""
+    """Return the smallest columns (N, 2) that a matrix or a diagonal maps to two axes, or as near as it can."""
+    if A.ndim == 1:
+        inverse = np.divide(1.0, A, out=np.zeros_like(A), where=np.abs(A) > 1e-9 * np.abs(A).max())
+        return inverse[:, None] * axes.T
     if min(A.shape) <= MOST_ROWS:
         return np.linalg.pinv(A, rcond=1e-9) @ axes.T
     return np.stack([lsqr(A, axis, atol=1e-12, btol=1e-12, iter_lim=len(A))[0] for axis in axes], axis=1)

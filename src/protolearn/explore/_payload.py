@@ -13,7 +13,8 @@ from protolearn.core.types import Array
 
 __all__ = ["narrowed", "pack"]
 
-STORED = ("uint8", "int8", "uint16", "int16", "int32", "float32", "float64")  # a typed array of JavaScript for each
+FLOATS = ("float32", "float64")
+STORED = ("uint8", "int8", "uint16", "int16", "int32", *FLOATS)  # a typed array of JavaScript for each
 WORD = 8  # bytes; arrays begin at multiples, as typed arrays must
 
 
@@ -59,7 +60,8 @@ def narrowed(values: Array) -> Array:
     >>> narrowed(np.array([0.0, 255.0])).dtype, narrowed(np.array([0.5, 0.1])).dtype
     (dtype('uint8'), dtype('float64'))
     """
-    for name in STORED:
+    broken = values.dtype.kind == "f" and bool((values != np.rint(values)).any())
+    for name in FLOATS if broken else STORED:
         with np.errstate(all="ignore"):
             smaller = values.astype(name)
         if np.array_equal(smaller, values, equal_nan=values.dtype.kind == "f"):

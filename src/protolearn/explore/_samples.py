@@ -42,7 +42,7 @@ def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> list[dict[
     {'name': 'b', 'values': array([2., 4.])}
     """
     if hasattr(X, "iloc"):
-        columns = [X.iloc[:, j].to_numpy() for j in range(X.shape[1])]
+        columns = [column.to_numpy() for _, column in X.items()]
         names = list(X.columns)
     else:
         dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Array
 
 NEGLIGIBLE = 1e-16  # shares of one that change nothing
@@ -23,7 +24,7 @@ IDENTITY, SIGMOID, SWISH = range(3)
 Rule = tuple[int, float, float | None, float | None]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
     """Return value and derivative of the squashing function."""
     if kind == IDENTITY:
@@ -72,7 +73,8 @@ def slopes_of(
 
     NaN is for samples that do not count: those without a prototype on either side, or on both of their winners.
     """
-    gamma[:] = 0.0
+    for p in range(len(d)):
+        gamma[p] = 0.0
     if width is not None:
         return _soft_slopes(width, d, own, u, gamma)
     J: Any = np.int64(-1)  # a literal would be another type, for which functions that take it are compiled as well
@@ -100,7 +102,7 @@ def slopes_of(
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _rank(p: int, d: Array, own: Array) -> float:
     """Return how many prototypes of the class are nearer, the first of equal ones counting as such."""
     rank = 0.0
@@ -110,7 +112,7 @@ def _rank(p: int, d: Array, own: Array) -> float:
     return rank
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _pair_slopes(kind: int, slope: float, d_J: float, d_K: float, u: float, gamma: Array, J: int, K: int) -> float:
     """Add the derivatives of ``u phi(mu)`` by both distances to gamma; return ``phi(mu)``."""
     total = d_J + d_K
@@ -120,7 +122,7 @@ def _pair_slopes(kind: int, slope: float, d_J: float, d_K: float, u: float, gamm
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _soft_slopes(width: float, d: Array, own: Array, u: float, gamma: Array) -> float:
     nearest, nearest_own = np.inf, np.inf
     for p in range(len(d)):
@@ -145,13 +147,13 @@ def _soft_slopes(width: float, d: Array, own: Array, u: float, gamma: Array) -> 
     return np.log(of_all) - np.log(of_own) + beta * (nearest_own - nearest)
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _gap(x: Array, w: Array, f: Array) -> None:
     for t in range(x.shape[0]):
         f[t] = 0.0 if np.isnan(x[t]) else x[t] - w[t]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**WITHIN_LOOPS, fastmath={"reassoc", "contract"})
 def _apply(omega: Array, f: Array, z: Array) -> float:
     """Write ``omega f`` to z; return its squared length."""
     total = 0.0
@@ -164,7 +166,7 @@ def _apply(omega: Array, f: Array, z: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**WITHIN_LOOPS, fastmath={"contract"})
 def _add_transposed(w: Array, x: Array, omega: Array, z: Array, step: float) -> None:
     """Add ``step omega^T z`` to w, but for the features that x misses."""
     for m in range(omega.shape[0]):
@@ -174,7 +176,7 @@ def _add_transposed(w: Array, x: Array, omega: Array, z: Array, step: float) -> 
                 w[t] += pull * omega[m, t]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, symmetric: bool) -> None:
     """Subtract the rates times ``2 z f^T``, or times its symmetric part, rounded alike in both halves."""
     for m in range(omega.shape[0]):
@@ -188,7 +190,7 @@ def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, s
                 omega[m, t] -= (diagonal if t == m else rest) * 2.0 * z[m] * f[t]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _widen(omega: Array, diagonal: float, rest: float) -> None:
     """Add the rates times the transposed pseudo-inverse, the derivative of the logarithm of the volume.
 
@@ -223,7 +225,7 @@ def _widen(omega: Array, diagonal: float, rest: float) -> None:
             omega[m, t] += (diagonal if t == m else rest) * slope[m, t]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**WITHIN_LOOPS, fastmath={"reassoc", "contract"})
 def _dot(a: Array, b: Array, n: int) -> float:
     total = 0.0
     for t in range(n):
@@ -231,13 +233,13 @@ def _dot(a: Array, b: Array, n: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**WITHIN_LOOPS, fastmath={"contract"})
 def _add_scaled(total: Array, factor: float, row: Array) -> None:
     for t in range(len(row)):
         total[t] += factor * row[t]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _normalize(omegas: Array) -> None:
     """Scale matrices by one number to a mean squared norm of one."""
     total = 0.0
@@ -252,7 +254,7 @@ def _normalize(omegas: Array) -> None:
                 omegas[s, m, t] *= scale
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _make_shares(relevances: Array, each: bool) -> None:
     """Clip at zero and divide by the sum, of each row or of the mean row; start anew if nothing is left."""
     n, N = relevances.shape
@@ -274,7 +276,7 @@ def _make_shares(relevances: Array, each: bool) -> None:
                 relevances[s, t] /= of_all / n
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _learning(own: Array, gamma: Array, moved: Array) -> int:
     """Write the prototypes with a derivative to ``moved``, those of the class first; return how many there are."""
     count = 0
@@ -392,7 +394,8 @@ def sweep_product(
         n_moved = _learning(own, gamma, moved)
         for q in range(n_moved):  # Bunte 2011, eqs. 3.8 to 3.10, from the state before the step
             p = moved[q]
-            back[p] = 0.0
+            for m in range(M):
+                back[p, m] = 0.0
             for m in range(M):
                 _add_scaled(back[p], Z[p, m], psi[slots[p], m])
             _add_transposed(W[p], x, omega[0], back[p], 2.0 * by_prototypes * gamma[p])

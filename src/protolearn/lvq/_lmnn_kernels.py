@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Floats, Indices
 
 ROUNDED_DOWN = 1.0 - 1e-6  # lower bounds stay such as float32
@@ -15,7 +16,7 @@ BLOCK = 64  # columns of a tile at a time
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**WITHIN_LOOPS, fastmath=SUMS)
 def _squared_distance(Z: Floats, i: int, j: int, enough: float) -> float:
     """Return the squared distance of two rows, or a part of it that already exceeds ``enough``."""
     width = Z.shape[1]
@@ -29,7 +30,7 @@ def _squared_distance(Z: Floats, i: int, j: int, enough: float) -> float:
     return distance
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**WITHIN_LOOPS, fastmath=SUMS)
 def _tie(V: Floats, i: int, j: int, weight: float, product: Floats) -> None:
     """Add the part of one pair, ``weight (e_i - e_j) (e_i - e_j)^T V``, to the product of the Laplacian with V."""
     for m in range(V.shape[1]):
@@ -95,7 +96,7 @@ def near_pairs(
     return near, almost
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _any_within(
     products: Floats, length: float, lengths: Floats, radius: float, radii: Floats, allowance: float, allowances: Floats
 ) -> bool:
@@ -178,8 +179,9 @@ def push_tile(
     weights = np.empty(BLOCK)
     for start in range(0, n_columns, BLOCK):
         n = min(BLOCK, n_columns - start)
-        margins[:, :n] = margins_of_columns[:, start : start + n]
-        active[:] = 0.0
+        for t in range(n_targets):
+            for b in range(n):
+                margins[t, b], active[t, b] = margins_of_columns[t, start + b], 0.0
         for a in range(len(products)):
             for b in range(n):
                 distances[b] = of_rows[a] + of_columns[start + b] - 2.0 * products[a, start + b]

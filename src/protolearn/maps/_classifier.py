@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import InputTags, Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
@@ -28,10 +29,10 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, refuse_collection
+from protolearn.core.validation import check_weights, hinted, refuse_collection
 from protolearn.maps._neural_gas import NeuralGas
 
-__all__ = ["PrototypeClassifier", "distances_of"]
+__all__ = ["PrototypeClassifier", "distances_of", "input_tags_of", "validated"]
 
 ROWS = 4096  # compared with all prototypes at a time
 
@@ -48,7 +49,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     ----------
     estimator : object, optional
         A map, or a pipeline that ends in one: anything with ``fit``, ``predict`` (index of the winner) and
-        ``transform`` (distances to the prototypes). By default, neural gas with three prototypes for each class.
+        ``transform`` (distances to the prototypes). By default, neural gas with three prototypes for each class. Values
+        may be missing (NaN) if the map supports it, as maps with ``missing="partial"`` do.
     per_class : bool, default=False
         Whether to fit a separate map for each class. The size of ``estimator`` is then the size of each of these maps;
         by default, neural gas with three prototypes.
@@ -180,10 +182,10 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        """Return the tags of the map: it may accept samples, objects, or a matrix of pairs."""
+        """Return the tags of the map: it may accept samples, missing values, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit"):
-            tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
+            tags.input_tags = input_tags_of(self.estimator)
         return tags
 
     @blockwise
@@ -366,7 +368,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, Array]:
         """Validate samples and their classes; objects, and sources of dissimilarities, are left to the map."""
         if get_tags(self).input_tags.two_d_array and not hasattr(X, "block"):
-            return validate_data(self, X, y, dtype=[np.float64, np.float32])
+            return validated(self, X, y)
         targets = column_or_1d(y)
         check_consistent_length(range(len(X)), targets)
         return X, targets
@@ -377,7 +379,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return X
         if not hasattr(self, "n_features_in_"):  # fitted to a source of dissimilarities
             return check_array(X, dtype=[np.float64, np.float32])
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return validated(self, X, reset=False)
 
     def _among(self, X: Any, part: Indices) -> Any:
         """Return some samples, or some objects with the dissimilarities between them."""
@@ -407,6 +409,26 @@ def _reduce(estimator: Any, n_samples: int) -> None:
         size = estimator.get_params(deep=False).get(name)
         if isinstance(size, Integral) and int(size) > n_samples:
             estimator.set_params(**{name: n_samples})
+
+
+def input_tags_of(estimator: Any) -> InputTags:
+    """Return what a map takes, at the end of a pipeline if it is in one.
+
+    A pipeline does not tell whether values may be missing; they may if they are welcome to its first step, and those
+    after it have a say of their own.
+    """
+    tags = get_tags(estimator).input_tags
+    first = estimator
+    while isinstance(first, Pipeline):
+        first = first.steps[0][1]
+    return replace(tags, allow_nan=first != "passthrough" and get_tags(first).input_tags.allow_nan)
+
+
+def validated(wrapper: Any, X: Any, *y: Any, reset: bool = True) -> Any:
+    """Return samples, and classes if given, for an estimator that hands them on to a map; gaps if that takes them."""
+    finite = "allow-nan" if get_tags(wrapper).input_tags.allow_nan else True
+    with hinted(wrapper.estimator) if hasattr(wrapper.estimator, "get_params") else nullcontext():
+        return validate_data(wrapper, X, *y, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
 
 
 def distances_of(estimator: Any, X: Array) -> Array:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.ties import TIED
 from protolearn.core.types import Array, Floats, Indices
 
@@ -19,7 +20,7 @@ COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the c
 GRAM_SCHMIDT, SANGER, CCIPCA = range(1, 4)  # rules of the online PCA
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 # Helpers become part of the one loop that calls them, so that it rounds alike, compiled just now or found in the cache.
-INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
+INLINED: dict[str, Any] = {**WITHIN_LOOPS, "forceinline": True}
 NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 
 
@@ -50,6 +51,7 @@ def present(
     gap, drift = np.empty(d), np.empty(d)
     y, squares, rests = np.empty((k, m)), np.empty(k), np.empty(k)
     distances, log_volumes, nearest = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    skewed = np.zeros(k, np.int64)
     for i in range(k):
         log_volumes[i] = _log_volume(variances[i], residual[i], n_weighed)
     for j in range(len(order)):
@@ -76,13 +78,15 @@ def present(
                 rests[i] = _project(gap, squares[i], axes[i], y[i])
             for t in range(d):
                 centers[i, t] += rate * gap[t]  # eq. 2
-            _turn(axes[i], variances[i], y[i], squares[i], gap, drift, rate, rule, floor)  # eq. 4
+            skewed[i] = _turn(axes[i], variances[i], y[i], squares[i], gap, drift, rate, rule, floor)  # eq. 4
             if n_minor > 0:
                 residual[i] = max(residual[i] + rate * (rests[i] - residual[i]), floor * n_minor)  # eq. 5
             log_volumes[i] = _log_volume(variances[i], residual[i], n_weighed)
-        if (step + j + 1) % refresh == 0:
-            for i in range(k):
+        renewed = (step + j + 1) % refresh == 0
+        for i in range(k):
+            if renewed or skewed[i]:
                 orthonormalize(axes[i])
+                skewed[i] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -104,10 +108,10 @@ def settle(
     for j in range(len(order)):
         square = _subtract(X[order[j]], center, gap)
         rest = _project(gap, square, axes, y)
-        _turn(axes, variances, y, square, gap, drift, rates[j], rule, floor)
+        skewed = _turn(axes, variances, y, square, gap, drift, rates[j], rule, floor)
         if m < d:
             residual[0] = max(residual[0] + rates[j] * (rest - residual[0]), floor * (d - m))
-        if (j + 1) % refresh == 0:
+        if skewed or (j + 1) % refresh == 0:
             orthonormalize(axes)
 
 
@@ -147,19 +151,21 @@ def _turn(
     rate: float,
     rule: int | None,
     floor: float,
-) -> None:
-    """Let the axes learn from ``gap``, of squared length ``square`` and coordinates y; gap and drift are used up."""
+) -> bool:
+    """Let the axes learn from ``gap``, of squared length ``square`` and coordinates y; gap and drift are used up.
+
+    Returns whether the axes have to be orthonormalized.
+    """
+    skewed = True
     if rule is None:
-        if not _interlock(axes, variances, y, square, gap, drift, rate):
-            orthonormalize(axes)
+        skewed = not _interlock(axes, variances, y, square, gap, drift, rate)
     elif rule == CCIPCA:
         _follow(axes, variances, gap, rate)
-        orthonormalize(axes)
     else:
         _deflate(axes, variances, y, gap, rate, rule == SANGER)
-        orthonormalize(axes)
     for i in range(len(variances)):
         variances[i] = max(variances[i], floor)
+    return skewed
 
 
 @njit(**INLINED, fastmath=SUMS, error_model="numpy")
@@ -170,7 +176,8 @@ def _interlock(
 
     They cease to be, faster and faster, once there are more of them than directions in which samples vary.
     """
-    drift[:] = 0.0
+    for t in range(len(drift)):
+        drift[t] = 0.0
     pulls, sine = 0.0, 1.0
     slack, orthonormal = 1e-9 * square, True
     for i in range(len(axes)):

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin, clone, is_classifier
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import none, number, part
 from protolearn.core.partitions import blockwise
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
-from protolearn.maps._classifier import distances_of
+from protolearn.maps._classifier import distances_of, input_tags_of, validated
 from protolearn.maps._matrix import MatrixNeuralGas
 
 __all__ = ["OutlierDetector"]
@@ -34,7 +34,8 @@ class OutlierDetector(OutlierMixin, Estimator):
     ----------
     estimator : object, optional
         A map or an LVQ classifier, or a pipeline that ends in one. By default, matrix neural gas with at most 8
-        prototypes, fewer for small data sets, and variances of at least one thousandth of the mean variance.
+        prototypes, fewer for small data sets, and variances of at least one thousandth of the mean variance. Values may
+        be missing (NaN) if the map supports it, as maps with ``missing="partial"`` do.
     contamination : float, default=0.05
         Fraction of the training samples that are outliers, in (0, 0.5]. Larger values raise the threshold ``offset_``.
 
@@ -160,17 +161,17 @@ class OutlierDetector(OutlierMixin, Estimator):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def __sklearn_tags__(self) -> Tags:
-        """Return the tags of the map: it may accept samples, objects, or a matrix of pairs."""
+        """Return the tags of the map: it may accept samples, missing values, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit"):
-            tags.input_tags = get_tags(self.estimator).input_tags
+            tags.input_tags = input_tags_of(self.estimator)
         return tags
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """Validate samples; objects, and sources of dissimilarities, are left to the map."""
         if not get_tags(self).input_tags.two_d_array or hasattr(X, "block"):
             return X
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        return validated(self, X, reset=reset)
 
     def _scores(self, X: Array) -> Floats:
         if hasattr(self.estimator_, "score_samples"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 TINY = 1e-290  # below this, distances have no meaningful ratio
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def loss(d_J: float, d_K: float, squashing: int, slope: float) -> float:
     """Return ``phi(mu)`` of one object; ``mu`` is from -1 to 1 also if given squares are negative."""
     total = abs(d_J) + abs(d_K)
@@ -34,7 +35,8 @@ def nearest_of_both(P: Floats, y: Indices, codes: Indices, left_out: int) -> Flo
     P (k, n) are squared dissimilarities of prototypes with class codes (k,), y (n,) class codes of the objects.
     """
     nearest = np.empty((2, P.shape[1]))
-    nearest[:] = np.inf
+    for j in range(P.shape[1]):
+        nearest[0, j], nearest[1, j] = np.inf, np.inf
     for p in range(P.shape[0]):
         if p == left_out:
             continue

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.topographic._base import LEAST_AFFINITY
 
@@ -21,7 +22,7 @@ SETTLED, MOST_STEPS = 1e-20, 200  # squared step of a place, as a share of the s
 NOTHING = 40.0  # -log of an affinity that is lost in rounding
 STRIDE = 16  # terms of a sum between two looks at the best sum so far
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
-INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
+INLINED: dict[str, Any] = {**WITHIN_LOOPS, "forceinline": True}
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -266,7 +267,8 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
         place = places[i]
         for step in range(MOST_STEPS):
             total = 0.0
-            following[:] = 0.0
+            for m in range(M):
+                following[m] = 0.0
             for k in range(n):
                 if h[k] == 0.0:
                     continue
