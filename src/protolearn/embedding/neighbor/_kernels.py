@@ -244,6 +244,67 @@ def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: in
             squares[k] = square
 
 
+@njit(inline="always")
+def _weight_and_decay(r: float, dof: float) -> tuple[float, float]:
+    """Return the kernel of a squared distance, Student or, with infinitely many degrees, Gaussian, and its decay."""
+    if dof == 1.0:
+        w = 1.0 / (1.0 + r)
+        return w, w
+    if dof < np.inf:
+        return (1.0 + r / dof) ** (-0.5 * (dof + 1.0)), 0.5 * (dof + 1.0) / (dof + r)
+    return np.exp(-r), 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def local_radii(
+    indptr: Any, indices: Any, points: Floats, dof: float, first: int, last: int, masses: Floats, radii: Floats
+) -> None:
+    """Sum the kernel over the neighbors of each point to masses (n,), and average squared distances by it to radii."""
+    d = points.shape[1]
+    for i in range(first, last):
+        mass, moment = 0.0, 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            r = 0.0
+            for c in range(d):
+                r += (points[i, c] - points[j, c]) ** 2
+            w, _ = _weight_and_decay(r, dof)
+            mass += w
+            moment += w * r
+        masses[i] = max(mass, 1e-200)
+        radii[i] = moment / masses[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pull_radii(
+    indptr: Any,
+    indices: Any,
+    points: Floats,
+    dof: float,
+    shares: Floats,
+    radii: Floats,
+    first: int,
+    last: int,
+    forces: Floats,
+) -> None:
+    """Set forces (n, d) to the gradient of the radii R, weighted by ``shares * masses``, of a symmetric graph.
+
+    A radius grows with the squared distance r of a neighbor by ``w (1 + decay (R - r)) / mass``.
+    """
+    d = points.shape[1]
+    for i in range(first, last):
+        forces[i] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            r = 0.0
+            for c in range(d):
+                r += (points[i, c] - points[j, c]) ** 2
+            w, decay = _weight_and_decay(r, dof)
+            both = shares[i] * (1.0 + decay * (radii[i] - r)) + shares[j] * (1.0 + decay * (radii[j] - r))
+            for c in range(d):
+                forces[i, c] += 2.0 * w * both * (points[i, c] - points[j, c])
+
+
 @njit(cache=True, nogil=True)
 def spline(t: Any, w: Floats) -> None:
     """Set w (6,) to the quintic B-splines of the six nearest nodes, at the fraction t behind the third of them."""

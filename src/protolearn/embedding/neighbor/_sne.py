@@ -26,6 +26,7 @@ from protolearn.dissimilarities import Dissimilarities, directions, is_metric, m
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
 from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
+from protolearn.embedding.neighbor._density import Densities, LocalRadii
 from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
@@ -124,6 +125,10 @@ early_exaggeration_iter : int, default=250
 exaggeration : float, default=1.0
     Factor of the attraction between neighbors in all later iterations: above 1, clusters are drawn together, and the
     gaps between them grow.
+density_weight : float, default=0.0
+    How much it counts, beside the divergence, that densities are kept: the correlation of the logarithms of local radii
+    in the data and in the view, a local radius being the mean squared distance to neighbors. With 0, dense and sparse
+    clusters are given about the same room. 0.1 to 0.5 show which are denser.
 max_iter : int, default=750
     Number of all iterations.
 learning_rate : float or "auto", default="auto"
@@ -155,6 +160,8 @@ divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 kl_divergence_ : float
     The same, by scikit-learn's name, if it is the Kullback-Leibler divergence that was minimized.
+density_correlation_ : float or None
+    The correlation of the logarithms of local radii in the data and in the view; None if ``density_weight`` is 0.
 divergence_history_ : list of float
     The divergence after every 50 iterations behind the exaggeration.
 method_ : str
@@ -185,6 +192,7 @@ class NeighborEmbedding(Embedding):
         "early_exaggeration": number(1),
         "early_exaggeration_iter": integer(0),
         "exaggeration": number(1),
+        "density_weight": number(0),
         "learning_rate": positive | option("auto"),
         "warm_start": flag,
         "callback": function() | none,
@@ -202,6 +210,7 @@ class NeighborEmbedding(Embedding):
     early_exaggeration: float
     early_exaggeration_iter: int
     exaggeration: float
+    density_weight: float
     max_iter: int
     learning_rate: float | str
     warm_start: bool
@@ -216,6 +225,7 @@ class NeighborEmbedding(Embedding):
     divergence_history_: list[float]
     _settings: tuple[Any, ...]  # that the affinities were found with
     _mass: float | None  # of the kernel, if it is not the sum over all pairs
+    _radii: LocalRadii | None  # of the samples in the data, if densities count
     _descent: Descent  # of the last fit, to go on with
     _space: Space | Weighted  # what new samples are compared with
 
@@ -247,6 +257,8 @@ class NeighborEmbedding(Embedding):
             self._find_affinities(data, threads, rng, goes_on)
             points = self._last_positions(len(data)) if goes_on else self._first_positions(data, rng)
             interrupted = self._descend(points, self._forces(threads), divergence, goes_on)
+            seen = points, self._kernel(), threads
+            self.density_correlation_ = None if self._radii is None else self._radii.correlation(*seen)
             self.embedding_ = points
             self._space = data.kept()
         if interrupted:
@@ -484,16 +496,21 @@ class NeighborEmbedding(Embedding):
         for perplexity in self._perplexities if self._calibrated else ():
             check_perplexity(perplexity, len(data))
         of_neighbors = self._perplexities.tolist(), self.affinities, self.n_neighbors, self.method_
-        settings = *of_neighbors, self.symmetric, self.normalize
+        settings = *of_neighbors, self.symmetric, self.normalize, self.density_weight > 0.0
         if goes_on and settings == self._settings and data.same_as(self._space):
             return
-        self._settings, self.bandwidths_ = settings, None
+        self._settings, self.bandwidths_, self._radii = settings, None, None
         if isinstance(data, Weighted):
+            if self.density_weight:
+                raise ValueError("density_weight above 0 needs distances, not affinities='precomputed' alone.")
             weights = data.weights
         else:
             neighbors = self._neighbors(data, threads, rng)
             by = self._by_perplexity if self._calibrated else self._by_function
-            weights = conditional_affinities(neighbors, by(neighbors, data.unit, threads))
+            near = by(neighbors, data.unit, threads)
+            weights = conditional_affinities(neighbors, near)
+            if self.density_weight:
+                self._radii = LocalRadii.of(neighbors, near, self._n_nearest(len(data)))
         own = not (self._calibrated and self.normalize)
         distributions = distributed(weights, self.symmetric) if own else weights
         self.affinities_ = joint_affinities(distributions) if self.symmetric else distributions
@@ -515,13 +532,17 @@ class NeighborEmbedding(Embedding):
     def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
             return data.all_neighbors()
+        return data.neighbors(self._n_nearest(len(data)), threads, rng)
+
+    def _n_nearest(self, n: int) -> int:
+        """Return the number of neighbors with affinities above zero, unless all have some."""
         most = self._perplexities.max()
-        k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
+        k = min(n - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
         if k < most and self._calibrated:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
             )
-        return data.neighbors(k, threads, rng)
+        return k
 
     def _last_positions(self, n: int) -> Floats:
         """Return the positions that the last fit reached."""
@@ -556,6 +577,12 @@ class NeighborEmbedding(Embedding):
 
     def _forces(self, threads: Threads) -> Forces:
         """Return what moves the points."""
+        forces = self._forces_of_affinities(threads)
+        if self._radii is None:
+            return forces
+        return Densities(forces, self._radii, self.density_weight, self._kernel(), threads)
+
+    def _forces_of_affinities(self, threads: Threads) -> Forces:
         p, kernel = self.affinities_, self._kernel()
         if callable(self.method):
             return self.method(p, kernel, self.symmetric, threads)
@@ -689,6 +716,7 @@ class SNE(NeighborEmbedding):
         early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
         exaggeration: float = 1.0,
+        density_weight: float = 0.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
         warm_start: bool = False,
@@ -712,6 +740,7 @@ class SNE(NeighborEmbedding):
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter
         self.exaggeration = exaggeration
+        self.density_weight = density_weight
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.warm_start = warm_start
@@ -730,7 +759,8 @@ class TSNE(SNE):
 
     Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data and
     by a Student distribution, which has heavier tails, in the view. Neighbors stay together, and samples that are not
-    neighbors may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
+    neighbors may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little; with a
+    ``density_weight`` sizes tell which clusters are dense.
 
     Parameters
     ----------
@@ -779,6 +809,9 @@ class TSNE(SNE):
     Belkina, A. et al. (2019). Automated optimized parameters for t-distributed stochastic neighbor embedding improve
     visualization and analysis of large datasets. Nature Communications 10, 5415.
 
+    Narayan, A., Berger, B., Cho, H. (2021). Assessing single-cell transcriptomic variability through density-preserving
+    data visualization. Nature Biotechnology 39, 765-774.
+
     Examples
     --------
     >>> from protolearn import TSNE
@@ -815,6 +848,7 @@ class TSNE(SNE):
         init: Any = "auto",
         early_exaggeration_iter: int = 250,
         exaggeration: float = 1.0,
+        density_weight: float = 0.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
         warm_start: bool = False,
@@ -839,6 +873,7 @@ class TSNE(SNE):
         self.init = init
         self.early_exaggeration_iter = early_exaggeration_iter
         self.exaggeration = exaggeration
+        self.density_weight = density_weight
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.warm_start = warm_start
