@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import pdist, squareform
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
@@ -32,6 +33,7 @@ from protolearn import (
     LGRLVQ,
     LMNN,
     LVQ1,
+    RSLVQ,
     SNE,
     SONE,
     TSNE,
@@ -41,7 +43,13 @@ from protolearn import (
 )
 from protolearn.core import metric as learned
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
-from protolearn.embedding.discriminative import class_aware_distances, discriminative_distances, local_projection
+from protolearn.embedding.discriminative import (
+    class_aware_distances,
+    discriminative_distances,
+    fisher_distances,
+    local_projection,
+)
+from protolearn.embedding.divergences import NeRV
 from protolearn.lvq import MinkowskiMetric
 from protolearn.metrics import nearest_neighbor_error
 
@@ -605,3 +613,92 @@ def test_class_aware_distances_have_no_unit_and_stay_finite():
         class_aware_distances(X, y[1:])
     with pytest.raises(ValueError, match="alpha=2"):
         class_aware_distances(X, y, alpha=2)
+
+
+# Fisher distances
+
+
+class Sigmoid:
+    """Two classes, of which the second becomes more probable along a direction."""
+
+    def __init__(self, direction):
+        self.direction = np.asarray(direction)
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        p = 1.0 / (1.0 + np.exp(-X @ self.direction))
+        return np.column_stack([1.0 - p, p])
+
+
+class Softmax:
+    """Three classes, by linear functions and a quadratic one."""
+
+    weights = np.random.default_rng(0).normal(size=(3, 3))
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return softmax(np.atleast_2d(X) @ self.weights + 0.3 * np.square(X[..., :1]) * [1, 0, -1], axis=1)
+
+
+@pytest.mark.parametrize("n_steps", [1, 7])
+def test_on_a_line_fisher_distances_are_arcs(n_steps):
+    x = np.random.default_rng(0).normal(size=(40, 1))
+    D = fisher_distances(Sigmoid([2.0]), x, n_neighbors=12, n_steps=n_steps)
+    angles = 2.0 * np.arcsin(np.sqrt(Sigmoid([2.0]).predict_proba(x)[:, 1]))
+    np.testing.assert_allclose(D, np.abs(angles[:, None] - angles), atol=1e-12)
+
+
+def test_small_fisher_distances_are_those_of_the_fisher_information():
+    model, h = Softmax(), 1e-5
+    x = np.random.default_rng(1).normal(size=3)
+    p = model.predict_proba(x[None])[0]
+    higher, lower = (np.log(model.predict_proba(x + sign * h * np.eye(3))) for sign in (1.0, -1.0))
+    slopes = (higher - lower) / (2.0 * h)
+    information = (slopes * p) @ slopes.T
+    for direction in np.random.default_rng(2).normal(size=(5, 3)):
+        step = 1e-4 * direction
+        D = fisher_distances(model, np.stack([x - 0.5 * step, x + 0.5 * step]), n_neighbors=1, n_steps=3)
+        assert D[0, 1] == pytest.approx(np.sqrt(step @ information @ step), rel=1e-6)
+
+
+def test_fisher_distances_are_shortest_paths_along_lines_between_neighbors():
+    model, some = Softmax(), np.random.default_rng(3).normal(size=(50, 3))
+    D = fisher_distances(model, some, n_neighbors=8, n_steps=5)
+    np.testing.assert_array_equal(D, D.T)
+    assert (D.diagonal() == 0.0).all()
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None] + 1e-12).all()  # the triangle inequality
+    for i in range(0, len(some), 7):
+        for j in np.argsort(np.square(some - some[i]).sum(axis=1))[1:9]:
+            places = some[i] + np.linspace(0, 1, 6)[:, None] * (some[j] - some[i])
+            roots = np.sqrt(model.predict_proba(places))
+            line = 2.0 * np.arccos(np.minimum((roots[1:] * roots[:-1]).sum(axis=1), 1.0)).sum()
+            assert D[i, j] <= line + 1e-6
+    direct = fisher_distances(model, some, n_neighbors=len(some) - 1, n_steps=5)
+    assert (direct <= D + 1e-12).all()
+
+
+def test_directions_without_classes_have_no_length():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(50, 3))
+    moved = samples + np.outer(rng.normal(size=50), [0.0, 2.0, -1.0])  # to which the classes are blind
+    blind = Sigmoid([2.0, 1.0, 2.0])
+    D = [fisher_distances(blind, S, n_neighbors=49) for S in (samples, moved)]
+    np.testing.assert_allclose(D[0], D[1], atol=1e-9)
+
+
+def test_a_supervised_nerv_separates_classes():
+    model = RSLVQ(random_state=0).fit(WINE, WINES)
+    D = fisher_distances(model, WINE)
+    view = SNE(divergence=NeRV(0.5), metric="precomputed", random_state=0).fit_transform(D)
+    assert nearest_neighbor_error(view, WINES) < 0.02 < nearest_neighbor_error(WINE, WINES)
+
+
+def test_fisher_distances_refuse_what_they_cannot_do():
+    with pytest.raises(TypeError, match="not an estimator with predict_proba"):
+        fisher_distances(LMNN(2), X)
+    with pytest.raises(ValueError, match="components"):
+        fisher_distances(Softmax(), np.vstack([X[:10, :3], 100 + X[:10, :3]]), n_neighbors=2)

@@ -3,7 +3,12 @@
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.charts._charting import Charting
 from protolearn.embedding.charts._mvu import MVU
-from protolearn.embedding.discriminative import class_aware_distances, discriminative_distances, local_projection
+from protolearn.embedding.discriminative import (
+    class_aware_distances,
+    discriminative_distances,
+    fisher_distances,
+    local_projection,
+)
 from protolearn.embedding.mapped._classical import ClassicalMDS
 from protolearn.embedding.mapped._mapped import MappedEmbedding
 from protolearn.embedding.mapped._out_of_sample import OutOfSample
@@ -26,5 +31,6 @@ __all__ = [
     "ViewState",
     "class_aware_distances",
     "discriminative_distances",
+    "fisher_distances",
     "local_projection",
 ]

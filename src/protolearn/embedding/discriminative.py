@@ -4,23 +4,31 @@ With the relevance matrices ``Lambda_k = Omega_k^T Omega_k`` of the prototypes a
 dissimilarity of two samples is ``d(x, z) = (x - z)^T Lambda_J(x) (x - z)``. It turns every embedding that accepts
 distances into a supervised one. The computations are those of `protolearn.LearnedMetric`.
 
-`class_aware_distances` are distances that depend on the class labels of the samples, without a classifier.
+`fisher_distances` are distances by the class probabilities of a classifier, and `class_aware_distances` depend on the
+class labels of the samples, without a classifier.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.graphs import Neighborhood, PointSet
 from protolearn.core.metric import as_metric
-from protolearn.core.parameters import constrained, none, number, positive
+from protolearn.core.neighbors import first_nearest
+from protolearn.core.parameters import constrained, integer, none, number, part, positive
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
+from protolearn.dissimilarities import shortest_paths
 from protolearn.embedding._base import vector_samples
 
-__all__ = ["class_aware_distances", "discriminative_distances", "local_projection"]
+__all__ = ["class_aware_distances", "discriminative_distances", "fisher_distances", "local_projection"]
 
 MOST = 300.0  # exponent from which distances of samples of different classes grow no more, short of infinity
 
@@ -196,3 +204,103 @@ def class_aware_distances(X: Any, y: ArrayLike, *, alpha: float = 0.5, width: fl
     ratios = squares * (1.0 / mean if width is None else samples.unit**2 / width)
     within = np.sqrt(-np.expm1(-ratios))
     return np.where(classes[:, None] == classes, within, np.exp(np.minimum(0.5 * ratios, MOST)) - alpha)
+
+
+@constrained(model=part("predict_proba"), n_steps=integer(1))
+def fisher_distances(
+    model: Any,
+    X: Any,
+    *,
+    n_neighbors: int = 10,
+    n_steps: int = 10,
+    components: str = "raise",
+    n_jobs: int | None = None,
+) -> Floats:
+    r"""Distances along which the probabilities of the classes change, as in the supervised NeRV.
+
+    With the Fisher information :math:`J(x) = \sum_c p(c|x)\, \nabla \log p(c|x) \nabla \log p(c|x)^\top` a small step
+    has the length
+
+    .. math:: d(x, x + dx)^2 = dx^\top J(x)\, dx = 4 \sum_c \big(d \sqrt{p(c|x)}\big)^2 ,
+
+    which is that of an arc on a sphere, and needs no derivatives. Directions in which no class becomes more probable
+    have no length. Samples are joined to their neighbors by straight lines, and distances are the shortest paths along
+    these. Views that take them as ``metric="precomputed"`` are supervised; with ``SNE(divergence=NeRV(trade_off))``
+    this is the supervised neighbor retrieval visualizer.
+
+    Parameters
+    ----------
+    model : object
+        A fitted classifier with ``predict_proba``, of protolearn, scikit-learn or others, or a pipeline that ends in
+        one. Its probabilities should change smoothly: samples whose probabilities are the same are at distance zero.
+    X : array-like of shape (n, n_features)
+        Samples, without missing values.
+    n_neighbors : int, default=10
+        Neighbors, by Euclidean distance, that each sample is joined to.
+    n_steps : int, default=10
+        Steps along each line, between which probabilities should not change much.
+    components : {"raise", "connect"}, default="raise"
+        What becomes of a graph of neighbors that falls apart, see `protolearn.dissimilarities.geodesic`.
+    n_jobs : int, optional
+        Number of threads that look for neighbors.
+
+    Returns
+    -------
+    D : ndarray of shape (n, n)
+        Distances, a pseudometric.
+
+    See Also
+    --------
+    discriminative_distances : Distances in the learned metric of a classifier.
+
+    Notes
+    -----
+    What `discriminative_distances` says about views made with the labels that they show holds here, too: for an honest
+    one, fit the classifier to other samples.
+
+    References
+    ----------
+    Venna, J., Peltonen, J., Nybo, K., Aidos, H., Kaski, S. (2010). Information retrieval perspective to nonlinear
+    dimensionality reduction for data visualization. JMLR 11, 451-490, section 5.
+
+    Peltonen, J., Klami, A., Kaski, S. (2004). Improved learning of Riemannian metrics for exploratory analysis. Neural
+    Networks 17, 1087-1100.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import RSLVQ, SNE
+    >>> from protolearn.embedding import fisher_distances
+    >>> from protolearn.embedding.divergences import NeRV
+    >>> from protolearn.metrics import nearest_neighbor_error
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> D = fisher_distances(RSLVQ(random_state=0).fit(X, y), X)
+    >>> view = SNE(divergence=NeRV(0.5), metric="precomputed", random_state=0).fit_transform(D)
+    >>> nearest_neighbor_error(view, y) < nearest_neighbor_error(X, y)
+    True
+    """
+    vectors = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    with chunk_threads(n_jobs) as n_threads:
+        search = partial(first_nearest, threads=Threads(n_threads))
+        joined = Neighborhood(n_neighbors, components=components).graph(PointSet(vectors - vectors[0], None), search)
+    edges = joined.tocoo()
+    once = edges.row < edges.col
+    first, second = edges.row[once], edges.col[once]
+    squares = np.empty(len(first))
+    for some in row_blocks(len(first), 2 * 8 * vectors.shape[1], HELD):
+        squares[some] = _arcs(model, vectors[first[some]], vectors[second[some]], n_steps) ** 2
+    return shortest_paths(csr_array((squares, (first, second)), shape=joined.shape))
+
+
+def _arcs(model: Any, start: Floats, end: Floats, n_steps: int) -> Floats:
+    """Return how far the roots of probabilities move on a sphere of radius 2 along straight lines (m, d)."""
+    lengths, last = np.zeros(len(start)), np.sqrt(model.predict_proba(start))
+    for step in range(1, n_steps + 1):
+        share = step / n_steps
+        here = np.sqrt(model.predict_proba((1.0 - share) * start + share * end))
+        chords = np.sqrt(np.square(here - last).sum(axis=1))
+        lengths += 4.0 * np.arcsin(np.minimum(0.5 * chords, 1.0))
+        last = here
+    return lengths

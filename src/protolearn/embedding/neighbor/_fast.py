@@ -397,13 +397,13 @@ class _All:
 
     def __init__(self, view: _View, field: Any, background: _Background, mass: float | None) -> None:
         self.view, self.field, self.background = view, field, background
-        self._own: dict[Divergence, tuple[Floats, Floats, list[Any]]] = {}
+        self._own: dict[Divergence, tuple[list[Any], list[Any]]] = {}
         self.empty = background.empty
         if self.empty:
             values, self.gradient = field.potential(view.waves)
             mass = float(values.sum()) if mass is None else mass
         elif mass is None:
-            mass = field.sum_over_pairs(view.w)
+            mass = field.sum_over_pairs(view.waves)
         self.masses = max(mass, TINY)
 
     def terms(self) -> Floats:
@@ -414,29 +414,30 @@ class _All:
         """Return the sums (m,) of their slopes times q."""
         return np.zeros(1) if self.empty else self._summed(self._summands()[1])
 
-    def _summed(self, parts: Floats) -> Floats:
-        return self._factor * np.array([self.field.sum_over_pairs(part) for part in parts])
+    def _summed(self, parts: list[Any]) -> Floats:
+        return self._factor * np.array([0.0 if part is None else self.field.sum_over_pairs(part) for part in parts])
 
     def push(self, weights: Floats, slopes: float) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
         if self.empty:
             return (-2.0 * slopes / self.masses) * self.gradient
-        parts = [*self._summands()[2], self.view.waves]
-        factors = [*(self._factor * weights), -slopes / self.masses]
-        return 2.0 * self.field.potential(self.view.grid.mixed(factors, parts))[1]
+        parts = [*zip(self._factor * weights, self._summands()[0]), (-slopes / self.masses, self.view.waves)]
+        factors, waves = zip(*[part for part in parts if part[1] is not None])
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, waves))[1]
 
     @property
     def _factor(self) -> float:
         return self.masses ** -degree(self.background.divergence) if self.background.is_power else 1.0
 
-    def _summands(self) -> tuple[Floats, Floats, list[Any]]:
-        """Return summands (m, a, b), slopes times q, and transforms of the former; of powers those for a mass of 1."""
+    def _summands(self) -> tuple[list[Any], list[Any]]:
+        """Return the m summands, and slopes times q, ready for sums; of powers for a mass of 1. None if all zero."""
         known = self.view.known if self.background.is_power else self._own
         key = self.background.divergence
         if key not in known:
             q = self.view.w if self.background.is_power else self.view.w / self.masses
-            terms = self.background.terms(q)
-            known[key] = terms, self.background.slopes(q), [self.view.grid.waves(term) for term in terms]
+            kinds = self.background.terms(q), self.background.slopes(q)
+            terms, slopes = ([self.view.grid.waves(k) if k.any() else None for k in kernels] for kernels in kinds)
+            known[key] = terms, slopes
         return known[key]
 
 
@@ -457,19 +458,19 @@ class _BothWays(_All):
     def push(self, weights: Floats, slopes: float) -> Floats:
         factors = self._in_terms()[1:]
         factors[-1] -= slopes / self.masses
-        return 2.0 * self.field.potential(self.view.grid.mixed(factors, self._kernels()[1]))[1]
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, self._kernels()))[1]
 
-    def _kernels(self) -> tuple[list[Floats], list[Any]]:
-        """Return the four kernels, and those that are not constant made ready for sums."""
+    def _kernels(self) -> list[Any]:
+        """Return the three kernels that are not constant, ready for sums."""
         if BOTH_WAYS not in self.view.known:
-            w = self.view.w
-            kernels = [np.ones_like(w), np.log(w), w * np.log(w), w]
-            self.view.known[BOTH_WAYS] = kernels, [*map(self.view.grid.waves, kernels[1:-1]), self.view.waves]
+            w, waves = self.view.w, self.view.grid.waves
+            self.view.known[BOTH_WAYS] = [waves(np.log(w)), waves(w * np.log(w)), self.view.waves]
         return self.view.known[BOTH_WAYS]
 
     def _sum_of(self, factors: list[float]) -> Floats:
-        parts = zip(factors, self._kernels()[0])
-        return np.array([sum(factor * self.field.sum_over_pairs(kernel) for factor, kernel in parts)])
+        n = len(self.field.points)
+        parts = zip(factors[1:], self._kernels())
+        return np.array([n * (n - 1) * factors[0] + sum(f * self.field.sum_over_pairs(part) for f, part in parts)])
 
     def _in_terms(self) -> list[float]:
         """Return the factors of the four kernels in the summands."""

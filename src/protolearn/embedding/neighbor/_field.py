@@ -6,6 +6,7 @@ transforms. Forces are the gradients of potentials, so that one transform gives 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -95,9 +96,9 @@ class Grid:
         own = [values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T]
         return Waves(spectrum, np.stack(own, axis=2))
 
-    def mixed(self, factors: list[float], parts: list[Waves]) -> Waves:
+    def mixed(self, factors: Sequence[float], parts: Sequence[Waves]) -> Waves:
         """Return the transform of a weighted sum of kernels."""
-        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
+        spectrum, own = (sum(float(f) * w for f, w in zip(factors, part)) for part in zip(*parts))
         return Waves(np.asarray(spectrum).astype(self.dtype, copy=False), np.asarray(own))
 
     def field(self, points: Floats, threads: Threads) -> Field:
@@ -122,7 +123,7 @@ class Field:
     >>> import numpy as np
     >>> Y = np.random.default_rng(0).normal(size=(200, 2)) * 5.0
     >>> grid = Grid(Y, width=1.0)
-    >>> fast = Field(grid, Y, Threads()).sum_over_pairs(1.0 / (1.0 + grid.squares))
+    >>> fast = Field(grid, Y, Threads()).sum_over_pairs(grid.waves(1.0 / (1.0 + grid.squares)))
     >>> exact = (1.0 / (1.0 + ((Y[:, None] - Y) ** 2).sum(axis=2))).sum() - 200
     >>> bool(abs(fast / exact - 1.0) < 1e-3)
     True
@@ -132,7 +133,7 @@ class Field:
         self.grid, self.points, self.threads = grid, points, threads
         self._charges = np.ones(len(points))
         self._spectrum = self._transformed(self._charges)
-        self._pairs: Floats | None = None
+        self._pairs: tuple[Any, Floats] | None = None
 
     def potential(self, waves: Waves, charges: Floats | None = None) -> tuple[Floats, Floats]:
         """Return ``sum_{j != i} c_j k(r_ij)`` and its gradient (n, 2) with respect to point i.
@@ -160,11 +161,14 @@ class Field:
         rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
         return irfft(rows, grid.size[1], axis=1, workers=workers)
 
-    def sum_over_pairs(self, kernel: Floats) -> float:
-        """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the grid."""
+    def sum_over_pairs(self, waves: Waves) -> float:
+        """Return the sum of k(r_ij) over all ordered pairs of different points, from the waves of the kernel k."""
         if self._pairs is None:
-            self._pairs = self._pair_counts()
-        return float(np.vdot(self._pairs, kernel))
+            self._pairs = self._power()
+        power, fractions = self._pairs
+        rows = np.einsum("ij,ij->i", power, waves.spectrum)  # by Parseval's theorem
+        own = np.vdot(fractions, waves.own[:, :, 0])
+        return float(rows.sum(dtype=np.float64)) / (self.grid.size[0] * self.grid.size[1]) - float(own)
 
     def _transformed(self, charges: Floats) -> Any:
         """Return the Fourier transform of charges (n,) at the points."""
@@ -178,27 +182,19 @@ class Field:
         rows = rfft(nodes.astype(grid.dtype, copy=False), grid.size[1], axis=1, workers=workers)
         return fft(rows, grid.size[0], axis=0, overwrite_x=True, workers=workers)
 
-    def _pair_counts(self) -> Floats:
-        """Return how many ordered pairs of points lie how many nodes apart, in either direction of each axis."""
-        from scipy.fft import dctn
-
+    def _power(self) -> tuple[Any, Floats]:
+        """Return the power of the points at the waves of a kernel, and how many of them lie where between nodes."""
         from protolearn.embedding.neighbor._kernels import count_fractions
 
-        size = self.grid.size
-        power = self._spectrum.real**2 + self._spectrum.imag**2
-        half = size[0] // 2
+        half = self.grid.size[0] // 2
+        power = np.abs(self._spectrum)
+        power *= power
         folded = power[: half + 1]
         folded[1:half] += power[:half:-1]
-        folded[1:half] *= 0.5
+        folded[:, 1:-1] *= 2.0
         fractions = np.zeros((N_FRACTIONS + 1, N_FRACTIONS + 1))
         count_fractions(self.points, self.grid.low, self.grid.step, fractions)
-        values, (first, second) = _overlaps()[0], self.grid.cosines
-        folded -= (first @ (values.T @ fractions @ values)) @ second.T  # each point with itself
-        folded *= self.grid.filter
-        counts = dctn(folded, type=1, overwrite_x=True) / (size[0] * size[1])
-        counts[1:-1] *= 2.0
-        counts[:, 1:-1] *= 2.0
-        return counts.astype(np.float64)
+        return folded, fractions
 
 
 def n_cells(points: Floats, width: float) -> float:

@@ -121,21 +121,44 @@ def _power(base: np.float32, exponent: np.float32) -> np.float32:
     return _exp2(_log2(base) * exponent)
 
 
+# Points are collected first: fetched in the midst of a loop over vector registers, they would take longer than the rest.
+
+
+@njit(inline="always")
+def _room(indptr: Any, first: int, last: int) -> tuple[Singles, Singles]:
+    """Return room for the differences of each of some points to all of its neighbors."""
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    return np.empty(longest, np.float32), np.empty(longest, np.float32)
+
+
+@njit(inline="always", fastmath=FAST)
+def _apart(indptr: Any, indices: Any, points: Singles, i: int, xs: Singles, ys: Singles) -> tuple[int, int]:
+    """Set the differences of a point to its neighbors; return where its edges start, and how many there are."""
+    start = indptr[i]
+    m = indptr[i + 1] - start
+    x, y = points[i, 0], points[i, 1]
+    for k in range(m):
+        j = indices[start + k]
+        xs[k], ys[k] = x - points[j, 0], y - points[j, 1]
+    return start, m
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def pull_inverse(
     indptr: Any, indices: Any, edges: Singles, points: Singles, scale: float, first: int, last: int, forces: Floats
 ) -> None:
     """Set forces (n, 2) to the sum over edges of ``edge * (y_i - y_j) / (1 + scale * r_ij)``."""
+    xs, ys = _room(indptr, first, last)
     inverse = f32(scale)
     for i in range(first, last):
-        x, y = points[i, 0], points[i, 1]
+        start, m = _apart(indptr, indices, points, i, xs, ys)
         along, across = f32(0.0), f32(0.0)
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            dx, dy = x - points[j, 0], y - points[j, 1]
-            w = edges[k] / (f32(1.0) + inverse * (dx * dx + dy * dy))
-            along += w * dx
-            across += w * dy
+        for k in range(m):
+            w = edges[start + k] / (f32(1.0) + inverse * (xs[k] * xs[k] + ys[k] * ys[k]))
+            along += w * xs[k]
+            across += w * ys[k]
         forces[i, 0] = along
         forces[i, 1] = across
 
@@ -159,19 +182,11 @@ def pull_power(
     With ``b = 1 + scale * r_ij`` it is ``v = b ** exponent`` and ``u = b * v``; if ``exponential``, it is
     ``u = v = exp(exponent * scale * r_ij)``.
     """
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, indptr[i + 1] - indptr[i])
-    xs, ys = np.empty(longest, np.float32), np.empty(longest, np.float32)
+    xs, ys = _room(indptr, first, last)
     step, power = f32(scale), f32(exponent)
     rate = f32(exponent * scale / np.log(2.0))
     for i in range(first, last):
-        start = indptr[i]
-        m = indptr[i + 1] - start
-        x, y = points[i, 0], points[i, 1]
-        for k in range(m):
-            j = indices[start + k]
-            xs[k], ys[k] = x - points[j, 0], y - points[j, 1]
+        start, m = _apart(indptr, indices, points, i, xs, ys)
         total, along, across = f32(0.0), f32(0.0), f32(0.0)
         if exponential:
             for k in range(m):
@@ -242,6 +257,67 @@ def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: in
                 difference = points[i, c] - points[j, c]
                 square += difference * difference
             squares[k] = square
+
+
+@njit(inline="always")
+def _weight_and_decay(r: float, dof: float) -> tuple[float, float]:
+    """Return the kernel of a squared distance, Student or, with infinitely many degrees, Gaussian, and its decay."""
+    if dof == 1.0:
+        w = 1.0 / (1.0 + r)
+        return w, w
+    if dof < np.inf:
+        return (1.0 + r / dof) ** (-0.5 * (dof + 1.0)), 0.5 * (dof + 1.0) / (dof + r)
+    return np.exp(-r), 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def local_radii(
+    indptr: Any, indices: Any, points: Floats, dof: float, first: int, last: int, masses: Floats, radii: Floats
+) -> None:
+    """Sum the kernel over the neighbors of each point to masses (n,), and average squared distances by it to radii."""
+    d = points.shape[1]
+    for i in range(first, last):
+        mass, moment = 0.0, 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            r = 0.0
+            for c in range(d):
+                r += (points[i, c] - points[j, c]) ** 2
+            w, _ = _weight_and_decay(r, dof)
+            mass += w
+            moment += w * r
+        masses[i] = max(mass, 1e-200)
+        radii[i] = moment / masses[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pull_radii(
+    indptr: Any,
+    indices: Any,
+    points: Floats,
+    dof: float,
+    shares: Floats,
+    radii: Floats,
+    first: int,
+    last: int,
+    forces: Floats,
+) -> None:
+    """Set forces (n, d) to the gradient of the radii R, weighted by ``shares * masses``, of a symmetric graph.
+
+    A radius grows with the squared distance r of a neighbor by ``w (1 + decay (R - r)) / mass``.
+    """
+    d = points.shape[1]
+    for i in range(first, last):
+        forces[i] = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            r = 0.0
+            for c in range(d):
+                r += (points[i, c] - points[j, c]) ** 2
+            w, decay = _weight_and_decay(r, dof)
+            both = shares[i] * (1.0 + decay * (radii[i] - r)) + shares[j] * (1.0 + decay * (radii[j] - r))
+            for c in range(d):
+                forces[i, c] += 2.0 * w * both * (points[i, c] - points[j, c])
 
 
 @njit(cache=True, nogil=True)

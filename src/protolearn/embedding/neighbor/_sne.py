@@ -26,6 +26,7 @@ from protolearn.dissimilarities import Dissimilarities, directions, is_metric, m
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
 from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
+from protolearn.embedding.neighbor._density import Densities, LocalRadii
 from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
@@ -134,6 +135,11 @@ early_exaggeration_iter : int, default=250
 exaggeration : float, default=1.0
     Factor of the attraction between neighbors in all later iterations. Values above 1 contract clusters and widen the
     gaps between them.
+density_weight : float, default=0.0
+    Weight of the preservation of densities in the objective, next to the divergence: the correlation between the
+    logarithms of the local radii in the data and in the view, where a local radius is the mean squared distance to the
+    neighbors. With 0, dense and sparse clusters occupy about the same area. With 0.1 to 0.5, areas show which clusters
+    are denser.
 max_iter : int, default=750
     Total number of iterations.
 learning_rate : float or "auto", default="auto"
@@ -166,6 +172,8 @@ divergence_ : float
     Final divergence of the view from the data; if not ``symmetric``, the sum of the divergences of all samples.
 kl_divergence_ : float
     The same value under scikit-learn's name; available if the Kullback-Leibler divergence was minimized.
+density_correlation_ : float or None
+    Correlation between the logarithms of the local radii in the data and in the view; None if ``density_weight`` is 0.
 divergence_history_ : list of float
     Divergence after every 50 iterations, from the end of the early exaggeration on.
 method_ : str
@@ -196,6 +204,7 @@ class NeighborEmbedding(Embedding):
         "early_exaggeration": number(1),
         "early_exaggeration_iter": integer(0),
         "exaggeration": number(1),
+        "density_weight": number(0),
         "learning_rate": positive | option("auto"),
         "warm_start": flag,
         "callback": function() | none,
@@ -213,6 +222,7 @@ class NeighborEmbedding(Embedding):
     early_exaggeration: float
     early_exaggeration_iter: int
     exaggeration: float
+    density_weight: float
     max_iter: int
     learning_rate: float | str
     warm_start: bool
@@ -227,6 +237,7 @@ class NeighborEmbedding(Embedding):
     divergence_history_: list[float]
     _settings: tuple[Any, ...]  # that the affinities were found with
     _mass: float | None  # of the kernel, if it is not the sum over all pairs
+    _radii: LocalRadii | None  # of the samples in the data, if densities count
     _descent: Descent  # of the last fit, to go on with
     _space: Space | Weighted  # what new samples are compared with
 
@@ -258,6 +269,8 @@ class NeighborEmbedding(Embedding):
             self._find_affinities(data, threads, rng, goes_on)
             points = self._last_positions(len(data)) if goes_on else self._first_positions(data, rng)
             interrupted = self._descend(points, self._forces(threads), divergence, goes_on)
+            seen = points, self._kernel(), threads
+            self.density_correlation_ = None if self._radii is None else self._radii.correlation(*seen)
             self.embedding_ = points
             self._space = data.kept()
         if interrupted:
@@ -495,16 +508,21 @@ class NeighborEmbedding(Embedding):
         for perplexity in self._perplexities if self._calibrated else ():
             check_perplexity(perplexity, len(data))
         of_neighbors = self._perplexities.tolist(), self.affinities, self.n_neighbors, self.method_
-        settings = *of_neighbors, self.symmetric, self.normalize
+        settings = *of_neighbors, self.symmetric, self.normalize, self.density_weight > 0.0
         if goes_on and settings == self._settings and data.same_as(self._space):
             return
-        self._settings, self.bandwidths_ = settings, None
+        self._settings, self.bandwidths_, self._radii = settings, None, None
         if isinstance(data, Weighted):
+            if self.density_weight:
+                raise ValueError("density_weight above 0 needs distances, not affinities='precomputed' alone.")
             weights = data.weights
         else:
             neighbors = self._neighbors(data, threads, rng)
             by = self._by_perplexity if self._calibrated else self._by_function
-            weights = conditional_affinities(neighbors, by(neighbors, data.unit, threads))
+            near = by(neighbors, data.unit, threads)
+            weights = conditional_affinities(neighbors, near)
+            if self.density_weight:
+                self._radii = LocalRadii.of(neighbors, near, self._n_nearest(len(data)))
         own = not (self._calibrated and self.normalize)
         distributions = distributed(weights, self.symmetric) if own else weights
         self.affinities_ = joint_affinities(distributions) if self.symmetric else distributions
@@ -526,13 +544,17 @@ class NeighborEmbedding(Embedding):
     def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
             return data.all_neighbors()
+        return data.neighbors(self._n_nearest(len(data)), threads, rng)
+
+    def _n_nearest(self, n: int) -> int:
+        """Return the number of neighbors with affinities above zero, unless all have some."""
         most = self._perplexities.max()
-        k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
+        k = min(n - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
         if k < most and self._calibrated:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={most:g}; set it to about three times the perplexity."
             )
-        return data.neighbors(k, threads, rng)
+        return k
 
     def _last_positions(self, n: int) -> Floats:
         """Return the positions that the last fit reached."""
@@ -567,6 +589,12 @@ class NeighborEmbedding(Embedding):
 
     def _forces(self, threads: Threads) -> Forces:
         """Return the forces that move the points."""
+        forces = self._forces_of_affinities(threads)
+        if self._radii is None:
+            return forces
+        return Densities(forces, self._radii, self.density_weight, self._kernel(), threads)
+
+    def _forces_of_affinities(self, threads: Threads) -> Forces:
         p, kernel = self.affinities_, self._kernel()
         if callable(self.method):
             return self.method(p, kernel, self.symmetric, threads)
@@ -700,6 +728,7 @@ class SNE(NeighborEmbedding):
         early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
         exaggeration: float = 1.0,
+        density_weight: float = 0.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
         warm_start: bool = False,
@@ -723,6 +752,7 @@ class SNE(NeighborEmbedding):
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter
         self.exaggeration = exaggeration
+        self.density_weight = density_weight
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.warm_start = warm_start
@@ -742,7 +772,7 @@ class TSNE(SNE):
     Each sample selects other samples as neighbors with a probability that decreases with their distance, by a Gaussian
     in the data and by a Student t-distribution, which has heavier tails, in the embedding (view). Neighbors stay
     together, and samples that are not neighbors may lie far apart, which makes clusters visible. The sizes of clusters
-    and the distances between them mean little.
+    and the distances between them mean little; with a positive ``density_weight``, sizes show which clusters are dense.
 
     Parameters
     ----------
@@ -791,6 +821,9 @@ class TSNE(SNE):
     Belkina, A. et al. (2019). Automated optimized parameters for t-distributed stochastic neighbor embedding improve
     visualization and analysis of large datasets. Nature Communications 10, 5415.
 
+    Narayan, A., Berger, B., Cho, H. (2021). Assessing single-cell transcriptomic variability through density-preserving
+    data visualization. Nature Biotechnology 39, 765-774.
+
     Examples
     --------
     >>> from protolearn import TSNE
@@ -827,6 +860,7 @@ class TSNE(SNE):
         init: Any = "auto",
         early_exaggeration_iter: int = 250,
         exaggeration: float = 1.0,
+        density_weight: float = 0.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
         warm_start: bool = False,
@@ -851,6 +885,7 @@ class TSNE(SNE):
         self.init = init
         self.early_exaggeration_iter = early_exaggeration_iter
         self.exaggeration = exaggeration
+        self.density_weight = density_weight
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.warm_start = warm_start

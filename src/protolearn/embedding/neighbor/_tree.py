@@ -6,6 +6,7 @@ their mean. Kernels are read from a table of their values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ class Table:
         slopes = np.gradient(kernel, self.step, edge_order=2) / (self.width**2 + self.squares)
         return Curve(np.stack([kernel, slopes], axis=1))
 
-    def mixed(self, factors: list[float], parts: list[Curve]) -> Curve:
+    def mixed(self, factors: Sequence[float], parts: Sequence[Curve]) -> Curve:
         """Return a weighted sum of kernels."""
         return Curve(np.asarray(sum(f * part.values for f, part in zip(factors, parts))))
 
@@ -88,7 +89,7 @@ class Tree:
     >>> import numpy as np
     >>> Y = np.random.default_rng(0).normal(size=(200, 3)) * 5.0
     >>> table = Table(Y, width=1.0)
-    >>> fast = Tree(table, Y, Threads()).sum_over_pairs(1.0 / (1.0 + table.squares))
+    >>> fast = Tree(table, Y, Threads()).sum_over_pairs(table.waves(1.0 / (1.0 + table.squares)))
     >>> exact = (1.0 / (1.0 + ((Y[:, None] - Y) ** 2).sum(axis=2))).sum() - 200
     >>> bool(abs(fast / exact - 1.0) < 1e-3)
     True
@@ -120,9 +121,9 @@ class Tree:
         self.threads.over(len(self.points), climb, *tree, waves.values, *scale, ..., values, gradients)
         return self._restored(values), self._restored(gradients)
 
-    def sum_over_pairs(self, kernel: Floats) -> float:
-        """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the table."""
-        return float(self.potential(self.table.waves(kernel))[0].sum())
+    def sum_over_pairs(self, waves: Curve) -> float:
+        """Return the sum of k(r_ij) over all ordered pairs of different points."""
+        return float(self.potential(waves)[0].sum())
 
     def _restored(self, values: Floats) -> Any:
         given = np.empty_like(values)

@@ -72,7 +72,8 @@ class StudentKernel:
 
     def width(self, exponent: float) -> float:
         """Return the length scale of ``w ** exponent``."""
-        return float(np.sqrt(self.dof / max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0)))
+        # By curvature the power of the exponent would be 0.5; errors of a grid, in units of the push, fall with it.
+        return float(np.sqrt(self.dof) * max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0) ** -0.375)
 
 
 Kernel = GaussianKernel | StudentKernel
