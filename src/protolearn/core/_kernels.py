@@ -87,8 +87,8 @@ def rank_weights(
         for j in range(n):
             if sample_weights[j] > 0:
                 for r in range(len(table)):
-                    i = np.uintp(codes[j, r]) & index_bits
-                    best_rank[i] = min(best_rank[i], r)
+                    nearest = np.uintp(codes[j, r]) & index_bits
+                    best_rank[nearest] = min(best_rank[nearest], r)
     for j in range(n):
         for r in range(len(table)):
             near[r] = np.uintp(codes[j, r]) & index_bits
