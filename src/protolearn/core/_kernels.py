@@ -108,6 +108,7 @@ def settle_winners(
     limits: tuple[float, ...],
     coarse: float,
     size: int,
+    upright: bool,
     winners: Array,
     room: Floats,
     runners_up: Array,
@@ -117,12 +118,14 @@ def settle_winners(
     The second nearest ones, as the products tell, go to ``runners_up`` (n,) unless that is empty.
 
     Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for
-    ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The
-    search ends before a block of which a share above ``coarse`` is too close to call; returns how many are done.
+    ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. If
+    ``upright``, samples are columns in memory as well. The search ends before a block of which a share above
+    ``coarse`` is too close to call; returns how many are done.
     """
     k, n_terms = forms.shape
     reach, growth, least_square = limits[4:]
     block = np.empty((size, n_terms), forms.dtype)
+    columns = np.empty(n_terms * size if upright else 0, forms.dtype)
     products = np.empty(k * size, forms.dtype)
     first = np.empty(size, np.int32)
     low, second = np.empty(size, forms.dtype), np.empty(size, forms.dtype)
@@ -135,7 +138,14 @@ def settle_winners(
                 block[j, t] = row[t]
             squares[j] = np.float64(row[-1]) * growth + least_square if reach < np.inf else _squared_length(row)
         here = products[: k * m].reshape(k, m)
-        np.dot(forms, block[:m].T, here)
+        if upright:
+            standing = columns[: n_terms * m].reshape(n_terms, m)
+            for t in range(n_terms):
+                for j in range(m):
+                    standing[t, j] = block[j, t]
+            np.dot(forms, standing, here)
+        else:
+            np.dot(forms, block[:m].T, here)
         _two_smallest_rows(here, first[:m], low[:m], second[:m])
         n_close = _judge(squares[:m], low[:m], second[:m], limits, margins, rooms)
         if n_close > coarse * m:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-__all__ = ["Threads", "chunk_threads"]
+__all__ = ["Threads", "blas_architectures", "chunk_threads"]
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -107,6 +107,18 @@ def chunk_threads(n_jobs: int | None = None) -> Iterator[int]:
         yield allowed if n_jobs is None else effective_n_jobs(n_jobs)
     finally:
         _HOLD.leave()
+
+
+@cache
+def blas_architectures() -> set[str]:
+    """Return the kinds of processor for which the matrix libraries have chosen their kernels.
+
+    Examples
+    --------
+    >>> isinstance(blas_architectures(), set)
+    True
+    """
+    return {str(getattr(library, "architecture", "")) for library in _blas().lib_controllers}
 
 
 class _Hold:
