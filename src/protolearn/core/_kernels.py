@@ -68,8 +68,8 @@ def rank_weights(
     """
     n, k = codes.shape
     if relative:
-        for i in range(k):
-            best_rank[i] = k
+        for p in range(k):
+            best_rank[p] = k
         for j in range(n):
             if sample_weights[j] > 0:
                 for r in range(len(table)):
