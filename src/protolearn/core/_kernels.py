@@ -82,8 +82,8 @@ def rank_weights(
     n, k = codes.shape
     near, index_bits = np.empty(len(table), np.uintp), np.uintp(mask)  # unsigned: no check for negative indices
     if relative:
-        for i in range(k):
-            best_rank[i] = k
+        for p in range(k):
+            best_rank[p] = k
         for j in range(n):
             if sample_weights[j] > 0:
                 for r in range(len(table)):
@@ -552,9 +552,11 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
     An object is tried against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
     """
     n, k = S.shape[0], medoids.shape[0]
-    first, second, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64)
+    first, second, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     d1, d2 = np.empty(n), np.empty(n)
     total = 0.0
+    for o in range(n):
+        taken[o] = 0
     for i in range(k):
         taken[medoids[i]] = 1
     for o in range(n):

@@ -51,8 +51,9 @@ def present(
     gap, drift = np.empty(d), np.empty(d)
     y, squares, rests = np.empty((k, m)), np.empty(k), np.empty(k)
     distances, log_volumes, nearest = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    skewed = np.zeros(k, np.int64)
+    skewed = np.empty(k, np.int64)
     for i in range(k):
+        skewed[i] = 0
         log_volumes[i] = _log_volume(variances[i], residual[i], n_weighed)
     for j in range(len(order)):
         x = X[order[j]]
