@@ -325,11 +325,13 @@ class Relevance(Metric):
         return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
 
     def with_unit_rows(self, theta: Theta) -> Theta:
-        """Scale the matrices of the first parameter so that their rows have length one in the mean."""
-        if not theta:
+        """Scale a single full matrix so that its rows have length one on average.
+
+        Low ranks and local matrices stay as they are: on some data sets they ended in worse minima.
+        """
+        if not theta or theta[0].ndim != 3 or theta[0].shape != (1, *2 * theta[0].shape[2:]):
             return theta
-        length = np.linalg.norm(theta[0]) / np.sqrt(self.n_directions(theta))
-        return (theta[0] / length, *theta[1:])
+        return (theta[0] * np.sqrt(theta[0].shape[1]) / np.linalg.norm(theta[0]), *theta[1:])
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
