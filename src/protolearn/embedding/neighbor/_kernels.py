@@ -121,7 +121,7 @@ def _power(base: np.float32, exponent: np.float32) -> np.float32:
     return _exp2(_log2(base) * exponent)
 
 
-# Points are collected first: fetched in the midst of a loop over vector registers, they would take longer than the rest.
+# Points are collected first: in the midst of a loop over vector registers, fetching them takes longer than the rest.
 
 
 @njit(inline="always")
