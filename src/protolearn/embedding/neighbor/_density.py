@@ -2,7 +2,7 @@
 
 The local radius of a sample is the mean squared distance to its neighbors, weighted by affinities: in the data by those
 of the data, in the view by those of the view. The correlation of the logarithms of both is added to what forces reach
-for (Narayan, Berger, Cho 2021, den-SNE). It takes pairs of neighbors alone, and so little time.
+for (Narayan, Berger, Cho 2021, den-SNE). It takes pairs of neighbors alone, in time linear in their number.
 """
 
 from __future__ import annotations
