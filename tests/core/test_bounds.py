@@ -88,7 +88,7 @@ def test_few_are_searched_for_in_the_end(compiled):
     source, prototypes = start(SAMPLES["blobs"])
     for step in anneal(prototypes, WinnerTakesAll(), source, np.zeros(12)):
         prototypes = step.prototypes
-    source.bounds.follow(Search(prototypes.forms(), euclidean=True))
+    source.bounds.loosen(Search(prototypes.forms(), euclidean=True))
     assert (source.bounds.room > 0).mean() > 0.8
 
 
@@ -111,7 +111,7 @@ def test_winners_and_room_of_any_samples(seed, scale, offset, whole, single, k):
     lifted = np.column_stack([X, np.ones(70, X.dtype), np.square(X).sum(axis=1)])
     prototypes = Mean(places, np.ones(3))
     bounds = Bounds.unknown(70)
-    Search(prototypes.forms(), euclidean=True).settle(lifted, bounds)
+    Search(prototypes.forms(), euclidean=True).update(lifted, bounds)
     assert_array_equal(bounds.winners, lowest(lifted, prototypes.affine))
     if k > 1:
         gaps = X[:, None].astype(np.longdouble) - places
@@ -131,8 +131,8 @@ def test_bounds_hold_wherever_prototypes_go(seed, step):
     for _ in range(5):
         prototypes = Mean(places, np.ones(2))
         search = Search(prototypes.forms(), euclidean=True)
-        bounds.follow(search)
-        search.settle(lifted, bounds)
+        bounds.loosen(search)
+        search.update(lifted, bounds)
         assert_array_equal(bounds.winners, lowest(lifted, prototypes.affine))
         places = places + step * rng.standard_normal((5, 1)) * rng.standard_normal((5, 2))
 

@@ -369,11 +369,11 @@ def test_online_gas_follows_its_rule(seed):
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(7, 2))
     rates, ranges = geometric(0.5, 0.01, 40), geometric(3.5, 0.01, 40)
     found = W.copy()
-    Ranks().follow(points, found, np.ones(2), rates, ranges)
+    Ranks().learn_online(points, found, np.ones(2), rates, ranges)
     expected = slow_online(points, W, rates, ranges, lambda d, r: -np.argsort(np.argsort(d, kind="stable")) / r)
     assert_allclose(found, expected, atol=1e-9)
     found = W.copy()
-    WinnerTakesAll().follow(points, found, np.ones(2), rates, ranges)
+    WinnerTakesAll().learn_online(points, found, np.ones(2), rates, ranges)
     expected = slow_online(points, W, rates, ranges, lambda d, r: np.where(d == d.min(), 0.0, -np.inf))
     assert_allclose(found, expected, atol=1e-12)
 
@@ -387,7 +387,7 @@ def test_the_gain_of_the_winner_is_a_factor_of_the_step(cooperation):
     points, W, gains = rng.normal(size=(40, 2)), rng.normal(size=(7, 2)), rng.random(7)
     rates, ranges = geometric(0.5, 0.01, 40), geometric(3.5, 0.01, 40)
     found = W.copy()
-    seen = cooperation.follow(points, found, np.ones(2), rates, ranges, gains)
+    seen = cooperation.learn_online(points, found, np.ones(2), rates, ranges, gains)
 
     def log_weights(d, r):
         if isinstance(cooperation, Ranks):
@@ -435,7 +435,7 @@ def test_online_som_follows_its_rule(winner):
         return -g[best] / r
 
     found = W.copy()
-    cooperation.follow(points, found, np.ones(2), rates, ranges)
+    cooperation.learn_online(points, found, np.ones(2), rates, ranges)
     assert_allclose(found, slow_online(points, W, rates, ranges, log_weights), atol=1e-9)
 
 

@@ -100,7 +100,7 @@ def rank_weights(
 
 
 @njit(cache=True, nogil=True)
-def settle_winners(
+def find_winners(
     lifted: Array,
     wanted: Indices,
     forms: Array,
@@ -270,7 +270,7 @@ def sum_nearby(lifted: Array, forms: Array, weights: Array, table: Array, sums: 
     """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
 
     As many of these learn as the table is long; between equal distances the lower index is nearer. Distances
-    ``forms @ lifted.T`` are computed for ``size`` samples at a time, as in `settle_winners`, and searched once for
+    ``forms @ lifted.T`` are computed for ``size`` samples at a time, as in `find_winners`, and searched once for
     each rank.
     """
     k = forms.shape[0]

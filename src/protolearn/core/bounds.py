@@ -65,7 +65,7 @@ class Bounds:
     >>> import numpy as np
     >>> search = Search(np.array([[-2.0, 1.0, 1.0], [-10.0, 25.0, 1.0]]), euclidean=True)  # of points at 1 and 5
     >>> bounds = Bounds.unknown(2)
-    >>> search.settle(np.array([[0.0, 1.0, 0.0], [2.9, 1.0, 8.41]]), bounds)
+    >>> search.update(np.array([[0.0, 1.0, 0.0], [2.9, 1.0, 8.41]]), bounds)
     >>> bounds.winners, bounds.room.round(3)
     (array([0, 0], dtype=int32), array([4. , 0.2]))
     """
@@ -83,7 +83,7 @@ class Bounds:
         """Return the same of some samples, to be written to."""
         return Bounds(self.winners[rows], self.room[rows])
 
-    def follow(self, search: Search) -> None:
+    def loosen(self, search: Search) -> None:
         """Take from the room what the prototypes of another search than the last one may have used up."""
         sites = search.sites if search.euclidean else None
         if sites is None or self.sites is None or sites.shape != self.sites.shape:
@@ -112,7 +112,7 @@ class Search:
     >>> import numpy as np
     >>> from protolearn.core.bounds import Bounds, Search
     >>> search, bounds = Search(np.array([[-2.0, 1.0, 1.0], [-10.0, 25.0, 1.0]]), euclidean=True), Bounds.unknown(1)
-    >>> search.settle(np.array([[4.0, 1.0, 16.0]]), bounds)  # the point at 4, and sites at 1 and 5
+    >>> search.update(np.array([[4.0, 1.0, 16.0]]), bounds)  # the point at 4, and sites at 1 and 5
     >>> bounds.winners.tolist(), search.sites.tolist()
     ([1], [[1.0, 0.0], [5.0, 0.0]])
     """
@@ -140,14 +140,14 @@ class Search:
         """Room, in units of the lengths of sample and site, that the rounding of squares can hide."""
         return float(np.sqrt(2.0 * self._rounding(np.float64)))
 
-    def settle(self, lifted: Array, bounds: Bounds) -> None:
+    def update(self, lifted: Array, bounds: Bounds) -> None:
         """Find winner and room of the samples that have no room."""
         self._run(self._passes, lifted, bounds, np.empty(0, np.int32))
 
     def nearest(self, lifted: Array) -> NDArray[np.int32]:
         """Return the nearest row of each sample."""
         bounds = Bounds.unknown(len(lifted))
-        self.settle(lifted, bounds)
+        self.update(lifted, bounds)
         return bounds.winners
 
     def two_nearest(self, lifted: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -168,7 +168,7 @@ class Search:
 
     def _run(self, passes: list[Any], lifted: Array, bounds: Bounds, runners_up: NDArray[np.int32]) -> None:
         """Search in one precision after the other, until no sample is left."""
-        from protolearn.core._kernels import settle_winners
+        from protolearn.core._kernels import find_winners
 
         if len(self.forms) == 1:
             return
@@ -180,7 +180,7 @@ class Search:
             small = small_tile_size(forms)
             tile = (small, True) if small else (tile_size(forms), False)
             found = bounds.winners, bounds.room, runners_up
-            left = left[settle_winners(lifted, left, forms, self.forms, limits, coarse, *tile, *found) :]
+            left = left[find_winners(lifted, left, forms, self.forms, limits, coarse, *tile, *found) :]
 
     def _rounding(self, dtype: Any) -> float:
         """Return the relative error of a product, and as much again for that of the forms and of decisions."""

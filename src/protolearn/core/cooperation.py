@@ -63,7 +63,7 @@ class Cooperation(Protocol):
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of every prototype, weighted by the neighborhood function at a given range."""
 
-    def follow(
+    def learn_online(
         self,
         points: Array,
         positions: Array,
@@ -99,7 +99,7 @@ class WinnerTakesAll:
         """Sum the samples of each receptive field."""
         return sum_by_winner(prototypes, source)
 
-    def follow(
+    def learn_online(
         self,
         points: Array,
         positions: Array,
@@ -185,7 +185,7 @@ class Ranks:
 
         return learn
 
-    def follow(
+    def learn_online(
         self,
         points: Array,
         positions: Array,
@@ -286,7 +286,7 @@ class OnLattice:
 
         return source.sum(learn, len(prototypes))
 
-    def follow(
+    def learn_online(
         self,
         points: Array,
         positions: Array,
@@ -358,7 +358,7 @@ def _learn_plain(
         return csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
 
     if prototypes.linear:
-        find, collect = prototypes.seek(source.dtype, mixture), prototypes.sums  # type: ignore[attr-defined]
+        find, collect = prototypes.winner_search(source.dtype, mixture), prototypes.sums  # type: ignore[attr-defined]
         return lambda chunk: collect(chunk, members(find(chunk), chunk))
     measure = prototypes.measure(source.dtype)
 
@@ -376,14 +376,14 @@ def _learn_compiled(
     search, k, n_terms = search_of(prototypes, mixture), len(prototypes), source.n_lifted
     known, first = source.bounds, source.first
     if known is not None:
-        known.follow(search)
+        known.loosen(search)
 
     def learn(chunk: Chunk) -> Statistics:
         from protolearn.core._kernels import sum_fields
 
         rows = slice(chunk.rows.start - first, chunk.rows.stop - first)
         bounds = Bounds.unknown(len(chunk.weights)) if known is None else known[rows]
-        search.settle(chunk.lifted, bounds)
+        search.update(chunk.lifted, bounds)
         sums = np.zeros((k, n_terms))
         sum_fields(chunk.lifted, chunk.weights, bounds.winners, sums)
         return Statistics(sums, np.zeros(k))
@@ -451,7 +451,7 @@ class Responsibilities:
 
         return source.sum(learn, len(prototypes))
 
-    def follow(
+    def learn_online(
         self,
         points: Array,
         positions: Array,

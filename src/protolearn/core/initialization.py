@@ -354,7 +354,7 @@ def _overseeded(source: PointSource, most: int, rng: np.random.RandomState) -> t
             return Lowest.of(keys, chunk.points, chunk.weights, size)  # Bahmani 2012, algorithm 2, so many a pass
 
         points = np.concatenate([points, source.filled(source.sum(far, len(points)).points)])
-    k, find = len(points), Mean(points, source.metric, source.n_labels, source.partial).seek(source.dtype)
+    k, find = len(points), Mean(points, source.metric, source.n_labels, source.partial).winner_search(source.dtype)
     weights = source.sum(lambda chunk: np.bincount(find(chunk), chunk.weights, k).astype(np.float64), k)
     return points.astype(np.float64), weights
 

@@ -162,7 +162,7 @@ def until_still(
 
 def _reseeded(prototypes: Any, idle: Bools, source: PointSource) -> Any:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
-    find, n_idle = prototypes.seek(source.dtype), int(idle.sum())
+    find, n_idle = prototypes.winner_search(source.dtype), int(idle.sum())
     places, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def far(chunk: Chunk) -> Lowest:
@@ -251,7 +251,7 @@ def learn_online(
             if source.labels is not None:
                 points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
             factors = None if gains is None else gains(positions)
-            seen = cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows], factors)
+            seen = cooperation.learn_online(points, positions, metric, falling[1][rows], falling[0][rows], factors)
             if lifetime is not None:
                 link_winners(seen, edges, ages, lifetime)
         prototypes = replace(prototypes, positions=positions.astype(np.float64))
@@ -272,8 +272,8 @@ def nearest(prototypes: Prototypes, source: PointSource) -> Indices:
         find = search_of(prototypes).nearest
         (first,) = source.gather(lambda chunk: (find(chunk.lifted),), len(prototypes))
         return first.astype(np.int64)
-    seek = prototypes.seek(source.dtype)
-    (first,) = source.gather(lambda chunk: (seek(chunk),), len(prototypes))
+    search = prototypes.winner_search(source.dtype)
+    (first,) = source.gather(lambda chunk: (search(chunk),), len(prototypes))
     return first
 
 

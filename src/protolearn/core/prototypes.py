@@ -70,7 +70,7 @@ class Prototypes(Protocol):
         The latter, with an optional logarithmic scale (k,) of the weights, gives the sums for an update.
         """
 
-    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def winner_search(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
 
         With a ``mixture`` (k, k) the mixed distances are compared.
@@ -125,7 +125,7 @@ class Lifted(ABC):
         """Sum the samples of a chunk with weights (k, c), a dense or sparse array."""
         return Statistics.of(weights, chunk.lifted, log_scale)
 
-    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def winner_search(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk.
 
         The term ``|x|^2`` is left out if it is the same for all, and a few samples are looked at at a time, so that
@@ -468,7 +468,7 @@ class Subspace:
 
         return look
 
-    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def winner_search(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk."""
         look = self.measure(dtype)
         mix = None if mixture is None else mixture.T.astype(dtype)

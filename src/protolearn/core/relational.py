@@ -91,7 +91,7 @@ class Related(ABC):
 
         return look
 
-    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Span], NDArray[np.intp]]:
+    def winner_search(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Span], NDArray[np.intp]]:
         """Return the function that gives the nearest prototype (c,) of some objects, by mixed distances if asked."""
         mix = None if mixture is None else mixture.T
 
@@ -192,7 +192,7 @@ class Relational(Related):
         coefficients, products = self.coefficients[:, places], self.products[:, places]
         return replace(self, coefficients=coefficients, products=products, fuzzy=self.fuzzy[places])
 
-    def stirred(self, coefficients: Floats, share: float) -> Relational:
+    def perturbed(self, coefficients: Floats, share: float) -> Relational:
         """Mix a share of other coefficients (n, k) in."""
         mixed = (1.0 - share) * self.coefficients + share * coefficients
         return Relational.at(self.pairs, mixed, self.fuzzy, self.n_largest)

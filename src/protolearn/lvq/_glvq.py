@@ -596,7 +596,7 @@ class GLVQ(LVQClassifier):
         stream.settle(self._stream_frame(samples, solver.rescales, resumes=False), samples.X)
         inside = samples.entered(stream.frame)
         if isinstance(self.init, str):
-            stream.welcome(inside, self._codes, self._first_prototypes)
+            stream.add_classes(inside, self._codes, self._first_prototypes)
         stream.seen[samples.y] = True
         self._hidden = ~stream.seen[self._codes]
         problem = self._problem(stream.frame, stream.metric, inside, *stream.parts, 1)

@@ -59,7 +59,7 @@ class Stream:
             self.frame = frame
             self.settled = bool((samples != samples[0]).any())
 
-    def welcome(self, samples: Labeled, classes: Indices, place: Callable[..., Floats]) -> None:
+    def add_classes(self, samples: Labeled, classes: Indices, place: Callable[..., Floats]) -> None:
         """Initialize the prototypes of classes that occur for the first time."""
         W, theta = self.parts
         new = np.setdiff1d(samples.y, np.flatnonzero(self.seen))

@@ -414,8 +414,8 @@ def _reduce(estimator: Any, n_samples: int) -> None:
 def input_tags_of(estimator: Any) -> InputTags:
     """Return what a map takes, at the end of a pipeline if it is in one.
 
-    A pipeline does not tell whether values may be missing; they may if they are welcome to its first step, and those
-    after it have a say of their own.
+    A pipeline does not tell whether values may be missing; they may if its first step accepts them, and the steps
+    after it check for themselves.
     """
     tags = get_tags(estimator).input_tags
     first = estimator

@@ -21,7 +21,7 @@ from protolearn.relational._start import around_center, principal_plane
 
 __all__ = ["cooled", "dual_cost", "keeping_best", "noisy", "swap_epochs", "until_still"]
 
-STIR = 1e-3  # share of a random object that is mixed in, so that prototypes which coincide can part
+PERTURBATION = 1e-3  # share of a random object that is mixed in, so that prototypes which coincide can part
 
 
 def until_still(
@@ -154,7 +154,7 @@ def cooled(
     """Run epochs at temperatures that fall from a start to an end; "auto" ones follow from the objects."""
     first = (1.1 * float(principal_plane(source)[0][0]) or 1.0) if isinstance(start, str) else float(start)
     for temperature in falling(first, 1e-3 * first if isinstance(end, str) else float(end)):
-        stirred = prototypes.stirred(around_center(source, len(prototypes), rng, share=1.0), STIR)
-        (step,) = anneal(stirred, cooperation, source, np.array([temperature]))
+        perturbed = prototypes.perturbed(around_center(source, len(prototypes), rng, share=1.0), PERTURBATION)
+        (step,) = anneal(perturbed, cooperation, source, np.array([temperature]))
         prototypes = step.prototypes
         yield step
