@@ -128,7 +128,7 @@ exaggeration : float, default=1.0
 density_weight : float, default=0.0
     How much it counts, beside the divergence, that densities are kept: the correlation of the logarithms of local radii
     in the data and in the view, a local radius being the mean squared distance to neighbors. With 0, dense and sparse
-    clusters are given about the same room. 0.1 to 0.5 show which are denser.
+    clusters are given about the same room. 0.1 to 0.3 show which are denser.
 max_iter : int, default=750
     Number of all iterations.
 learning_rate : float or "auto", default="auto"
