@@ -138,7 +138,7 @@ exaggeration : float, default=1.0
 density_weight : float, default=0.0
     Weight of the preservation of densities in the objective, next to the divergence: the correlation between the
     logarithms of the local radii in the data and in the view, where a local radius is the mean squared distance to the
-    neighbors. With 0, dense and sparse clusters occupy about the same area. With 0.1 to 0.5, areas show which clusters
+    neighbors. With 0, dense and sparse clusters occupy about the same area. With 0.1 to 0.3, areas show which clusters
     are denser.
 max_iter : int, default=750
     Total number of iterations.
