@@ -396,7 +396,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({}, (folder, kinds), "omit y"),
         ({}, (tmp_path,), "no images"),
         ({}, (tmp_path / "none",), "nor a folder"),
-        ({}, (folder / "red",), "no classes"),
+        ({}, (folder / "red",), "no sub-folders, which name the labels"),
         ({"metric": "lmnn"}, (X[:20], np.arange(20)), "n_neighbors=1 needs 2 samples"),
     ]:
         with pytest.raises(ValueError, match=message):

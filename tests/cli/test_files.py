@@ -132,7 +132,7 @@ CASES = {
         command=("classify", "--target", "price", *FAST),
     ),
     "target of some numbers": Case(
-        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like an",
+        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like a",
         n_rows=210, command=("classify", "--target", "price", *FAST),
     ),
     "target with gaps": Case(

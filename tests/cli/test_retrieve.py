@@ -132,8 +132,8 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
     Image.fromarray(np.eye(9, dtype=np.uint8) * 255).save(tmp_path / "small.png")
     for arguments, message in [
         (["index", tmp_path / "none", *output], "nor a folder"),
-        (["index", tmp_path, *output], "have no labels"),
-        (["index", skin / "images" / "red", *output], "have no labels"),
+        (["index", tmp_path, *output], "no sub-folders, which name the labels"),
+        (["index", skin / "images" / "red", *output], "no sub-folders, which name the labels"),
         (["index", skin / "images", *output, "--space", "hsv"], "space='hsv'"),
         (["index", skin / "images", *output, "--metric", "cosine"], "metric='cosine'"),
         (["index", skin / "images", "-o", tmp_path / "none" / "index.npz"], "No such file"),

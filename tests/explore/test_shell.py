@@ -127,10 +127,10 @@ def test_table_sorts_pages_and_is_saved(visit, odd):
 
     # columns in pages of sixty
     assert "columns 1 to 60 of 132" in page.inner_text(".pages")
-    page.click("[aria-label='Columns after']")
-    page.click("[aria-label='Columns after']")
+    page.click("[aria-label='Next columns']")
+    page.click("[aria-label='Next columns']")
     assert page.inner_text("table.samples thead tr").split()[-1] == "kind"
-    assert page.is_disabled("[aria-label='Columns after']")
+    assert page.is_disabled("[aria-label='Next columns']")
 
     # the file holds what is selected, in the order of the table, with all columns
     page.evaluate("protolearn.store.select([3, 7, 8])")

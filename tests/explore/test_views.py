@@ -58,7 +58,7 @@ def test_a_view_without_a_map_needs_its_own_samples():
 def test_dimensions_that_are_not_two():
     deep = part(shown(Z[:, :3]), Z)
     np.testing.assert_array_equal(deep["view"]["positions"], Z[:, :2])
-    assert "the first two of 3 dimensions" in deep["subtitle"]
+    assert "The first two of 3 dimensions" in deep["subtitle"]
     flat = part(shown(Z[:, :1]), Z)
     np.testing.assert_array_equal(flat["view"]["positions"][:, 0], Z[:, 0])
     assert "one dimension" in flat["subtitle"]

@@ -222,5 +222,5 @@ def test_manhattan_distance(wine):
     slopes, _ = MinkowskiMetric(1).measure(X[:1], W, None, ())[1](np.ones((1, 2)))
     assert np.array_equal(slopes[0], np.zeros(13))  # where both agree
     assert np.array_equal(slopes[1], -np.sign(X[0] - W[1]))
-    with pytest.raises(ValueError, match=r"p=0\.5 must be 1 or more"):
+    with pytest.raises(ValueError, match=r"p=0\.5 must be at least 1"):
         GLVQ(metric=MinkowskiMetric(0.5)).fit(X, y)

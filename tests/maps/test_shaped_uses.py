@@ -290,7 +290,7 @@ def test_gaps_are_refused_elsewhere_and_empty_rows_everywhere():
         (online.fit, gappy),
         (online.predict, gappy),
         (wide.predict, np.tile(gappy, 20)),
-        (PrototypeClassifier(gas, per_class=True).fit, gappy),
+        (PrototypeClassifier(online).fit, gappy),  # the classifier takes what its map takes
     ):
         with pytest.raises(ValueError, match="NaN"):
             refuse(part) if refuse.__name__ != "fit" else refuse(part, [0, 0, 0, 1, 1])

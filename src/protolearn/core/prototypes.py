@@ -139,7 +139,8 @@ class Lifted(ABC):
 
         def find(chunk: Chunk) -> NDArray[np.intp]:
             winners = np.empty(len(chunk.lifted), np.intp)
-            distances = np.empty((min(size, len(winners)), k), columns.dtype)
+            # zeros: of one column, OpenBLAS may multiply what is there with nothing, and report that it is no number
+            distances = np.zeros((min(size, len(winners)), k), columns.dtype)
             for rows in cut(len(winners), size):
                 block = chunk.lifted[rows, : len(columns)]
                 np.dot(block, columns, out=distances[: len(block)])

@@ -222,7 +222,7 @@ def local_scatters(X: Floats, codes: Indices, n_neighbors: int) -> tuple[Floats,
     set of samples is their number times their scatter around the mean.
     """
     n, N = X.shape
-    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "reduce the features, for instance to principal components")
+    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
         centered = members - members.mean(axis=0)

@@ -119,7 +119,7 @@ class LPP(LinearMetric):
 def preserved_scatters(X: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
     """Return the scatter of neighbors, ``X^T (D - A) X``, and that of all samples, ``X^T D X`` around its mean."""
     N = X.shape[1]
-    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "reduce the features, for instance to principal components")
+    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     near, whole, first, mass = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N), 0.0
     for rows, affinities in local_affinities(X, n_neighbors):
         degrees = affinities.sum(axis=1)
