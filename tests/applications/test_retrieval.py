@@ -397,7 +397,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({}, (tmp_path,), "no images"),
         ({}, (tmp_path / "none",), "nor a folder"),
         ({}, (folder / "red",), "no sub-folders, which name the labels"),
-        ({"metric": "lmnn"}, (X[:20], np.arange(20)), "n_neighbors=1 needs 2 samples"),
+        ({"metric": "lmnn"}, (X[:20], np.arange(20)), "n_neighbors=1 needs at least 2 samples per class"),
     ]:
         with pytest.raises(ValueError, match=message):
             ImageRetriever(**given).fit(*data)

@@ -184,25 +184,6 @@ def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
     assert (slope * omega).sum() == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))
-def test_rows_of_length_one_are_the_same_metric(name):
-    metric = METRICS[name]
-    problem, flat = problem_of(metric)
-    W, theta = problem.unpack(flat)
-    scaled = metric.with_unit_rows(theta)
-    assert problem(pack(W, scaled))[0] == pytest.approx(problem(flat)[0], rel=1e-12)
-    full = theta and theta[0].ndim == 3 and len(theta[0]) == 1 and theta[0].shape[1] == theta[0].shape[2]
-    assert not theta or (scaled[0] ** 2).sum() == pytest.approx(len(theta[0][0]) if full else (theta[0] ** 2).sum())
-
-
-def test_rows_of_a_full_matrix_start_at_length_one():
-    metric = MatrixMetric()
-    problem, flat = problem_of(metric)
-    W, theta = problem.unpack(flat)
-    assert theta[0].shape == (1, W.shape[1], W.shape[1])
-    assert (metric.with_unit_rows(theta)[0] ** 2).sum() == pytest.approx(W.shape[1])
-
-
 def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
     problem, flat = problem_of(MatrixMetric(3))
     W, (omega,) = problem.unpack(flat)

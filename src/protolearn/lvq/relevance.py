@@ -172,10 +172,6 @@ class Metric(BaseEstimator):
         """Return equivalent normalized parameters; by default theta itself."""
         return theta
 
-    def with_unit_rows(self, theta: Theta) -> Theta:
-        """Return equivalent parameters of a size that suits steps of one length for these and for prototypes."""
-        return theta
-
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
@@ -323,15 +319,6 @@ class Relevance(Metric):
     def normalize(self, theta: Theta) -> Theta:
         """Scale the matrices of the first parameter to a Frobenius norm of one, on average or individually."""
         return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
-
-    def with_unit_rows(self, theta: Theta) -> Theta:
-        """Scale a single full matrix so that its rows have length one on average.
-
-        Low ranks and local matrices stay as they are: on some data sets they ended in worse minima.
-        """
-        if not theta or theta[0].ndim != 3 or theta[0].shape != (1, *2 * theta[0].shape[2:]):
-            return theta
-        return (theta[0] * np.sqrt(theta[0].shape[1]) / np.linalg.norm(theta[0]), *theta[1:])
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""

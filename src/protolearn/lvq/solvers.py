@@ -19,7 +19,7 @@ from protolearn.core.chunks import cut
 from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import Cost
-from protolearn.lvq.problem import Problem, pack
+from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
@@ -119,8 +119,6 @@ class LBFGS(Solver):
                 stopped = True
                 raise
 
-        W, theta = problem.unpack(start)
-        start = pack(W, problem.metric.with_unit_rows(theta))  # prototypes are of that size too
         stages = problem.cost.stages(min(problem.cost.n_stages, max_iter))
         left = max_iter
         for n_stages, stage in zip(range(len(stages), 0, -1), stages):
