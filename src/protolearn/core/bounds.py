@@ -178,9 +178,9 @@ class Search:
                 return
             coarse = COARSE if forms is not passes[-1][0] else 1.0
             small = small_tile_size(forms)
-            tile = (small, True) if small else (tile_size(forms), False)
-            found = bounds.winners, bounds.room, runners_up
-            left = left[find_winners(lifted, left, forms, self.forms, limits, coarse, *tile, *found) :]
+            rule = limits, coarse, small or tile_size(forms), bool(small)
+            n_done = find_winners(lifted, left, forms, self.forms, *rule, bounds.winners, bounds.room, runners_up)
+            left = left[n_done:]
 
     def _rounding(self, dtype: Any) -> float:
         """Return the relative error of a product, and as much again for that of the forms and of decisions."""
