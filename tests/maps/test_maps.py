@@ -379,7 +379,7 @@ def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, mo
     """The last epoch, which may be the only one, anneals as the others do (Hasenfuss 2009, sec. 2.4)."""
     X, _ = blobs(n=128)
     seen = []
-    monkeypatch.setattr(Ranks, "follow", lambda self, points, W, metric, *values: seen.append(values))
+    monkeypatch.setattr(Ranks, "learn_online", lambda self, points, W, metric, *values: seen.append(values))
     gas = NeuralGas(5, algorithm="online", range_start=2.0, range_end=0.01, schedule=schedule, max_iter=max_iter)
     gas.fit(X)
     rates, ranges = np.hstack([values[:2] for values in seen])
