@@ -154,9 +154,10 @@ def test_no_part_still_runs_when_one_has_failed():
     assert len(ended) == len(begun) - 1
 
 
+@pytest.mark.parametrize("way", [Threads.map, Threads.collect])
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_results_come_in_order_and_nothing_runs_after_an_error(n_threads):
-    assert list(Threads(n_threads).map(lambda part: part**2, range(20))) == [part**2 for part in range(20)]
+def test_results_come_in_order_and_nothing_runs_after_an_error(n_threads, way):
+    assert list(way(Threads(n_threads), lambda part: part**2, range(20))) == [part**2 for part in range(20)]
     started, ended = [], []
 
     def work(part):
@@ -166,5 +167,5 @@ def test_results_come_in_order_and_nothing_runs_after_an_error(n_threads):
         ended.append(part)
 
     with pytest.raises(ValueError, match="part 2"):
-        list(Threads(n_threads).map(work, range(1000)))
+        list(way(Threads(n_threads), work, range(1000)))
     assert sorted(started) == sorted([*ended, 2])

@@ -240,7 +240,7 @@ class Source(ABC):
 
     def map(self, function: Callable[[Any], T], n_prototypes: int = 1) -> Iterator[T]:
         """Yield ``function(chunk)`` for every chunk, in order."""
-        return self._spread(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes), n_prototypes)
+        return self._workers(n_prototypes).map(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes))
 
     def sum(self, function: Callable[[Any], T], n_prototypes: int = 1, width: int | None = None) -> T:
         """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads.
@@ -250,9 +250,9 @@ class Source(ABC):
         slices = self.slices(n_prototypes if width is None else width)
         bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
         spans = [slices[a:b] for a, b in pairwise(bounds)]
+        workers = self._workers(n_prototypes)
         return reduce(
-            add,
-            self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
+            add, workers.collect(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans)
         )
 
     def gather(self, function: Callable[[Any], tuple[Array, ...]], n_prototypes: int = 1) -> list[Array]:
@@ -263,12 +263,10 @@ class Source(ABC):
         """Return what a function makes of all samples, or the sum of what it makes of those of each partition."""
         return function(self)
 
-    def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
+    def _workers(self, n_prototypes: int) -> Threads:
+        """Return the threads for work with so many prototypes, a single one if others cost more than they bring."""
         work = self.n_samples * (self.n_lifted - 2) * n_prototypes
-        if self.n_threads == 1 or len(parts) == 1 or work < LEAST_WORK:
-            yield from map(function, parts)
-            return
-        yield from self._threads.map(function, parts)
+        return self._threads if work >= LEAST_WORK else Threads(1)
 
     @cached_property
     def _threads(self) -> Threads:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -64,6 +64,39 @@ class Threads:
                 part.cancel()
             wait(running)
 
+    def collect(self, function: Callable[[S], T], parts: Iterable[S]) -> list[T]:
+        """Return ``function(part)`` for all parts, in order, when all are done.
+
+        A thread that is done with a part takes the next one by itself. This costs less than `map`, which wakes the
+        caller for every part.
+        """
+        waiting = list(parts)
+        if self._pool is None or len(waiting) == 1:
+            return list(map(function, waiting))
+        results: dict[int, T] = {}
+        places, lock, ended = iter(range(len(waiting))), Lock(), Event()
+
+        def work() -> None:
+            while True:
+                with lock:
+                    place = next(places, None)
+                if place is None or ended.is_set():
+                    return
+                try:
+                    results[place] = function(waiting[place])
+                except BaseException:
+                    ended.set()
+                    raise
+
+        running = [self._pool.submit(work) for _ in range(min(self.n, len(waiting)))]
+        try:
+            for each in running:
+                each.result()
+        finally:  # after an interrupt, none begins and none still writes
+            ended.set()
+            wait(running)
+        return [results[place] for place in range(len(waiting))]
+
     def over(
         self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1, most: int | None = None
     ) -> None:
@@ -79,8 +112,8 @@ class Threads:
         n_threads = max(1, min(self.n, n_rows // self.least, n_steps))
         n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
         edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
-        spread = map if n_threads == 1 else self.map
-        list(spread(lambda part: loop(*before, *part, *after), pairwise(edges)))
+        workers = Threads(1) if n_threads == 1 else self
+        workers.collect(lambda part: loop(*before, *part, *after), pairwise(edges))
 
 
 @contextmanager

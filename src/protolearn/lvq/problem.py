@@ -147,7 +147,7 @@ class Problem:
         def total(span: Indices) -> Sums:
             return reduce(add, (self._part(comparison, stage, chunks[i]) for i in span))
 
-        return reduce(add, self._threads.map(total, spans))
+        return reduce(add, self._threads.collect(total, spans))
 
     def right(self, W: Floats, theta: Theta) -> float:
         """Return the weight of the samples whose nearest prototype has their class."""
