@@ -49,7 +49,7 @@ FAMILIES = (
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}
 MAIN_TASKS = (  # one for each method that is compared, for a single table
-    *("som", "ng", "kmeans", "kmeans-clusters", "matrix", "ngpca"),
+    *("som", "ng", "ng-annealing", "kmeans", "kmeans-clusters", "matrix", "ngpca"),
     *("relational-ng", "relational-peers", "median-ng", "medoids", "edit", "dtw"),
     *("view-digits", "view-mnist", "view-mnist-all", "view-quality", "placing"),
     *("segmentation", "digits", "letter", "usps", "digits-local", "rslvq", "retrieval"),

@@ -20,6 +20,7 @@ __all__ = ["prosemble_model"]
 Fitted = tuple[np.ndarray | None, int]
 
 
+@competitor(OURS, "map-scaling", package="protolearn", environment="own")
 @competitor(OURS, "som", "memmap", package="protolearn", environment="own", threads=(1, 2))
 def our_som(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import SOM
@@ -33,6 +34,14 @@ def our_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import NeuralGas
 
     model = NeuralGas(task.n_prototypes, max_iter=task.epochs).fit(X)
+    return model.prototypes_, model.n_iter_
+
+
+@competitor(OURS, "ng-annealing", package="protolearn", environment="own", threads=(1, 2))
+def our_annealing(X: np.ndarray, task: MapTask) -> Fitted:
+    from protolearn import NeuralGas
+
+    model = NeuralGas(task.n_prototypes, max_iter=task.epochs, settle=False).fit(X)
     return model.prototypes_, model.n_iter_
 
 
@@ -52,7 +61,7 @@ def winner_products(X: np.ndarray, task: MapTask) -> Fitted:
     return None, task.epochs
 
 
-@competitor(FLOOR, "ng", package="numpy", environment="own", threads=(1, 2))
+@competitor(FLOOR, "ng", "ng-annealing", package="numpy", environment="own", threads=(1, 2))
 def neural_gas_products(X: np.ndarray, task: MapTask) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
@@ -145,7 +154,7 @@ def prosemble_kohonen(X: np.ndarray, task: MapTask) -> Fitted:
     return _prosemble(X, "KohonenSOM", *task.lattice, max_iter=task.epochs)
 
 
-@competitor("prosemble", "ng", package="prosemble", environment="prosemble")
+@competitor("prosemble", "ng", "ng-annealing", package="prosemble", environment="prosemble")
 def prosemble_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
     return _prosemble(X, "NeuralGas", task.n_prototypes, max_iter=task.epochs)
 

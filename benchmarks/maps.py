@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import OURS
-from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task, per_epoch, timed
 
 __all__ = ["TASKS", "MapTask", "chunks", "quantization_error", "topographic_error"]
 
@@ -118,11 +119,73 @@ class MapTask(Task):
         ]
 
 
+@dataclass(frozen=True)
+class MapGrowthTask(MapTask):
+    """CPU time of an epoch over the numbers of samples n, prototypes k and features d."""
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("size", "size", str),
+        ("cpu s", "cpu_seconds", "{:.3f}".format),
+        ("epochs", "epochs", str),
+        ("ms / epoch", "ms_per_epoch", "{:.2f}".format),
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("ms_per_epoch",)
+
+    SAMPLES: ClassVar[tuple[int, ...]] = (12_500, 25_000, 50_000, 100_000, 200_000)
+    LATTICES: ClassVar[tuple[tuple[int, int], ...]] = ((4, 8), (8, 8), (16, 8), (16, 16))
+    FEATURES: ClassVar[tuple[int, ...]] = (25, 50, 100, 200)
+
+    def describe(self) -> str:
+        """State the work in one line."""
+        return self.title
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each n, each k and each d, with the other two as they are."""
+        tasks = [replace(self, n_samples=n) for n in self.SAMPLES]
+        tasks += [replace(self, lattice=lattice) for lattice in self.LATTICES]
+        tasks += [replace(self, n_features=d) for d in self.FEATURES]
+        return {f"n = {one.n_samples:,}, k = {one.n_prototypes}, d = {one.n_features}": one for one in tasks}
+
+    def run(self, fit: Callable[..., Any], data: Data) -> Any:
+        """Fit all samples; return the result, and the fit with half the epochs, still to be done."""
+        (X,) = data
+        return fit(X, self), partial(fit, X, replace(self, epochs=self.epochs // 2))
+
+    def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
+        """Return epochs and time of the fit with half the epochs."""
+        (_, epochs), fit_half = fitted
+        (_, half), (_, seconds) = timed(fit_half)
+        return {"epochs": int(epochs), "half_epochs": int(half), "half_cpu_seconds": seconds}, None
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return the sizes and the time of an epoch, from the epochs that only the whole fit did."""
+        sizes = {"n_samples": self.n_samples, "n_prototypes": self.n_prototypes, "n_features": self.n_features}
+        return sizes | {"ms_per_epoch": 1000 * per_epoch(row, "cpu_seconds")}
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        """State the straight lines that describe the times."""
+        return lines(self._series(rows))
+
+    def picture(self, rows: list[Row]) -> Any:
+        """Draw the times over the three sizes."""
+        return picture(self._series(rows))
+
+    def _series(self, rows: list[Row]) -> list[Series]:
+        """Return the times over the sizes; nothing unless all were measured."""
+        measured = [row for row in rows if "ms_per_epoch" in row]
+        if len(measured) < len(self.sizes()):
+            return []
+        others = {"n_samples": self.n_samples, "n_prototypes": self.n_prototypes, "n_features": self.n_features}
+        return growth(measured, {"n_samples": "n", "n_prototypes": "k", "n_features": "d"}, others)
+
+
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
         MapTask("som", "self-organizing map on a 10 x 10 lattice", epochs=10, topographic=True),
         MapTask("ng", "neural gas", epochs=10),
+        MapTask("ng-annealing", "neural gas without its final search", epochs=10),
         MapTask("kmeans", "k-means from the same start", epochs=20),
         MapTask("kmeans-clusters", "k-means from the same start", epochs=20, n_clusters=100),
         MapTask(
@@ -133,6 +196,12 @@ TASKS: dict[str, Task] = {
             topographic=True,
             memory_map=True,
             memory_limit=500.0,
+        ),
+        MapGrowthTask(
+            "map-scaling",
+            "time of an epoch of a self-organizing map, float32 standard normal samples",
+            epochs=20,
+            lattice=(8, 8),
         ),
     )
 }

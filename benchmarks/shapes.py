@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import FLOOR, OURS
 from benchmarks.shape_data import digit, elongated, mnist
-from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task, per_epoch
 
 __all__ = [
     "TASKS",
@@ -99,7 +99,7 @@ class ShapeTask(Task):
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
         """Return the time of an epoch and the log-likelihood of the samples."""
-        facts: Row = {"seconds_per_epoch": _per_epoch(row, "seconds")}
+        facts: Row = {"seconds_per_epoch": per_epoch(row, "seconds")}
         if result is not None:
             facts["log_likelihood"] = log_likelihood(np.load(self.folder / "samples.npy"), result)
         return facts
@@ -233,8 +233,8 @@ class GrowthTask(ShapeTask):
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
         """Return the sizes and the time of an epoch."""
-        per_epoch = 1000 * _per_epoch(row, "cpu_seconds")
-        return {"n_samples": self.n_samples, "n_prototypes": self.n_prototypes, "ms_per_epoch": per_epoch}
+        milliseconds = 1000 * per_epoch(row, "cpu_seconds")
+        return {"n_samples": self.n_samples, "n_prototypes": self.n_prototypes, "ms_per_epoch": milliseconds}
 
     def notes(self, rows: list[Row]) -> list[str]:
         """State the straight lines that describe the times."""
@@ -329,8 +329,3 @@ def product_notes(rows: list[Row], key: str, most: float) -> list[str]:
         f"{'reached' if ratio <= most else 'MISSED'}"
         for (name, threads), ratio in ratios.items()
     ]
-
-
-def _per_epoch(row: Row, clock: str) -> float:
-    """Return the time of an epoch, from the epochs that only the whole fit did."""
-    return (row[clock] - row[f"half_{clock}"]) / (row["epochs"] - row["half_epochs"])

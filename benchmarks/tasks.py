@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["TIMES", "WHO", "Column", "Data", "Row", "Task", "timed"]
+__all__ = ["TIMES", "WHO", "Column", "Data", "Row", "Task", "per_epoch", "timed"]
 
 Row = dict[str, Any]
 Data = tuple[np.ndarray, ...]
@@ -84,3 +84,8 @@ def timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, tuple[float, 
     wall, cpu = time.perf_counter(), time.process_time()
     result = work(*arguments)
     return result, (time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def per_epoch(row: Row, clock: str) -> float:
+    """Return the time of an epoch, from the epochs that the whole fit did beyond one with half as many."""
+    return (row[clock] - row[f"half_{clock}"]) / (row["epochs"] - row["half_epochs"])
