@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -47,6 +48,7 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
             )
 
 
+@cache
 def public_names() -> dict[str, str]:
     """Return the full name for each public name, short or full, and for each module."""
     modules = [import_module("protolearn" + home) for home in HOMES]

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 import protolearn
 from protolearn.cli import app
-from protolearn.cli._demo import run_demo
 from protolearn.cli._pictures import signed_png, with_palette
 from protolearn.cli._report import Code, Prose, Section, Table, render_page
 from protolearn.cli._sections import QUICK
@@ -62,11 +61,6 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
         if "style" not in self.open:
             self.text.append(data)
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    return run_demo(tmp_path_factory.mktemp("demo") / "new" / "folder", effort=QUICK)
 
 
 @pytest.fixture(scope="module")

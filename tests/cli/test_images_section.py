@@ -10,17 +10,10 @@ pytest.importorskip("matplotlib")
 
 from scipy.spatial.distance import cdist
 
-from protolearn.cli._sections import QUICK, SECTIONS
-from protolearn.cli._sections.images import images_section
 
-
-@pytest.fixture(scope="module")
-def section():
-    return images_section(QUICK)
-
-
-def test_is_in_the_demo():
-    assert images_section in SECTIONS.values()
+@pytest.fixture
+def section(demo):
+    return demo.sections["images"]
 
 
 def test_queries_are_not_in_the_index(section):

@@ -11,17 +11,10 @@ pytest.importorskip("matplotlib")
 from scipy.spatial.distance import cdist
 from sklearn.manifold import trustworthiness
 
-from protolearn.cli._sections import QUICK, SECTIONS
-from protolearn.cli._sections.mappings import mappings_section
 
-
-@pytest.fixture(scope="module")
-def section():
-    return mappings_section(QUICK)
-
-
-def test_is_in_the_demo():
-    assert mappings_section in SECTIONS.values()
+@pytest.fixture
+def section(demo):
+    return demo.sections["mappings"]
 
 
 def test_sheet(section):

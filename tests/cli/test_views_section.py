@@ -11,23 +11,16 @@ pytest.importorskip("matplotlib")
 from scipy.spatial.distance import cdist
 from sklearn.manifold import trustworthiness
 
-from protolearn.cli._sections import QUICK, SECTIONS
-from protolearn.cli._sections.views import views_section
-
 ROUNDING, TIES = 0.0005, 0.0001  # of pixels in 17 steps, some distances are equal, and ordered in another way
 
 
-@pytest.fixture(scope="module")
-def section():
-    return views_section(QUICK)
+@pytest.fixture
+def section(demo):
+    return demo.sections["views"]
 
 
 def neighbors(points):
     return np.argsort(cdist(points, points) + np.diag(np.full(len(points), np.inf)), axis=1, kind="stable")
-
-
-def test_is_in_the_demo():
-    assert views_section in SECTIONS.values()
 
 
 def test_table(section):

@@ -113,7 +113,7 @@ class TestParzen:
         alone = parzen_log_density(X[chosen], sample_weight=u[chosen], bandwidth=0.3, points=X[:5] + 0.01)
         np.testing.assert_allclose(at_points, alone, rtol=1e-10)
 
-    @pytest.mark.parametrize("d", [1, 2, 5, 20, 50])
+    @pytest.mark.parametrize("d", [1, 5, 50])
     def test_some_windows_are_near_all(self, d):
         """The density by 1000 of 4000 samples is within 15 % of that by all, and outliers are not forgotten."""
         X = np.random.default_rng(d).standard_normal((4000, d))

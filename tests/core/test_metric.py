@@ -40,6 +40,7 @@ from protolearn.applications import ImageRetriever
 from protolearn.core.metric import is_learned
 from protolearn.dissimilarities import Dissimilarities, pairwise
 from protolearn.lvq import MinkowskiMetric
+from tests.fitted import Fitted
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(size=X.shape) * 1e-2  # no ties
@@ -56,8 +57,8 @@ LOCAL = {
     "LGMLVQ of classes": LGMLVQ(2, n_components=2, localization="class", random_state=0),
     "LGRLVQ": LGRLVQ(2, random_state=0),
 }
-MODELS = {name: model.fit(X, Y) for name, model in (GLOBAL | LOCAL).items()}
-each_model = pytest.mark.parametrize("name", MODELS)
+MODELS = Fitted(GLOBAL | LOCAL, X, Y)
+each_model = pytest.mark.parametrize("name", [*GLOBAL, *LOCAL])
 each_global = pytest.mark.parametrize("name", GLOBAL)
 each_local = pytest.mark.parametrize("name", LOCAL)
 both = pytest.mark.parametrize("name", ["GMLVQ", "LGMLVQ"])
@@ -99,7 +100,7 @@ def test_a_local_metric_is_that_of_the_nearest_prototype(name):
     np.testing.assert_allclose(metric.distances(FEW[:4], FEW), metric.distances(FEW)[:4], rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in ("LMNN", "LFDA")])
+@pytest.mark.parametrize("name", [name for name in (*GLOBAL, *LOCAL) if name not in ("LMNN", "LFDA")])
 def test_prototypes_win_the_samples_that_they_win_in_the_classifier(name):
     model = MODELS[name]
     np.testing.assert_array_equal(model.metric_.nearest(X), model.nearest(X))

