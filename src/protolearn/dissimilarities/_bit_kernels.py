@@ -43,7 +43,7 @@ def count_edits(a: Sequences, b: Sequences) -> Floats:
         np.argsort(b.lengths, kind="stable"),
         np.zeros(highest + 1, np.int64),
         _zeros(depth, 2 + min(highest, int(b.lengths.sum())), WORDS),
-        np.empty((2, len(b)), np.int64),
+        np.empty((4, len(b)), np.int64),
         np.empty((depth, len(b)), np.uint64),
         *_zeros(4, WORDS),
         *_zeros(2, n_steps, WORDS),
@@ -89,12 +89,16 @@ def _count_block(
     symbols have a word of their own in each of several layers. Each place of a symbol is a bit of ``table`` (layers,
     rows, WORDS); all symbols of the group have a row, and the row 0 is for other symbols.
     """
+    _pack(y_lengths, order, places)
+    members = places[0]
     first: int | np.int64 = np.int64(0)  # no literal, for which all below would be compiled once more
     while first < len(order):
-        last = _pack(y_lengths, order, first, places)
-        _write(y, y_starts, y_lengths, order, first, last, rows, table, places, fields)
+        last = first
+        while last < len(order) and places[1, last] == places[1, first]:
+            last += 1
+        _write(y, y_starts, y_lengths, members, first, last, rows, table, places, fields)
         _outline(places, fields, first, last, outside, lowest)
-        n_layers = max(1, -(-y_lengths[order[last - 1]] // BITS))
+        n_layers = max(1, -(-y_lengths[members[last - 1]] // BITS))
         for i in range(len(x_starts)):
             start, length = x_starts[i], x_lengths[i]
             for k in range(first, last):
@@ -109,27 +113,33 @@ def _count_block(
                     _read_layer(x, start, length, rows, table, layer, still, falls, up, down)
                 _add(still, falls, places, fields, layer, first, last, edits)
             for k in range(first, last):
-                result[i, order[k]] = edits[k]
-        _erase(y, y_starts, y_lengths, order, first, last, rows, table, places)
+                result[i, members[k]] = edits[k]
+        _erase(y, y_starts, y_lengths, members, first, last, rows, table, places)
         first = last
 
 
 @njit(**WITHIN_LOOPS)
-def _pack(lengths: Indices, order: Indices, first: int | np.int64, places: Indices) -> int:
-    """Choose the word and the lowest bit of each sequence of a group, and return where the group ends.
+def _pack(lengths: Indices, order: Indices, places: Indices) -> None:
+    """Choose for each sequence a group, its word and its lowest bit there: rows 1 to 3; row 0 is the sequence.
 
-    A bit between two fields is left free, for the carry of the lower one.
+    A word has the longest sequence that is left, and then as many of the shortest ones as fit. A bit between two fields
+    is left free, for the carry of the lower one. Sequences that do not fit into a word are in the groups at the end.
     """
-    word, shift = 0, 0
-    for k in range(first, len(order)):
-        length = lengths[order[k]]
-        if shift > 0 and shift + length > BITS:
-            word, shift = word + 1, 0
-        if word == WORDS or (length > BITS and lengths[order[first]] <= BITS):
-            return k
-        places[0, k], places[1, k] = word, shift
-        shift += length + 1
-    return len(order)
+    n_short = 0
+    while n_short < len(order) and lengths[order[n_short]] <= BITS:
+        n_short += 1
+    low, high, word, shift = 0, n_short, -1, BITS + 1
+    for k in range(len(order)):
+        member = order[k]
+        if k >= n_short:
+            word, shift = -(-(word + 1) // WORDS) * WORDS if k == n_short else word + 1, 0
+        elif shift + lengths[order[low]] <= BITS:
+            member, low = order[low], low + 1
+        else:
+            high, word, shift = high - 1, word + 1, 0
+            member = order[high]
+        places[0, k], places[1, k], places[2, k], places[3, k] = member, word // WORDS, word % WORDS, shift
+        shift += lengths[member] + 1
 
 
 @njit(**WITHIN_LOOPS)
@@ -137,7 +147,7 @@ def _write(
     y: Indices,
     starts: Indices,
     lengths: Indices,
-    order: Indices,
+    members: Indices,
     first: int | np.int64,
     last: int,
     rows: Indices,
@@ -150,13 +160,13 @@ def _write(
     for k in range(first, last):
         for layer in range(len(fields)):
             fields[layer, k] = NONE
-        for a in range(lengths[order[k]]):
-            symbol = y[starts[order[k]] + a]
+        for a in range(lengths[members[k]]):
+            symbol = y[starts[members[k]] + a]
             if rows[symbol] == 0:
                 rows[symbol] = n_rows
                 n_rows += 1
-            bit = ONE << np.uint64((places[1, k] + a) % BITS)
-            table[a // BITS, rows[symbol], places[0, k]] |= bit
+            bit = ONE << np.uint64((places[3, k] + a) % BITS)
+            table[a // BITS, rows[symbol], places[2, k]] |= bit
             fields[a // BITS, k] |= bit
 
 
@@ -166,7 +176,7 @@ def _outline(places: Indices, fields: Words, first: int | np.int64, last: int, o
     for w in range(WORDS):
         outside[w] = ~NONE
     for k in range(first, last):
-        outside[places[0, k]] &= ~fields[0, k]
+        outside[places[2, k]] &= ~fields[0, k]
     for w in range(WORDS):
         lowest[w] = ((outside[w] << ONE) | ONE) & ~outside[w]
 
@@ -176,7 +186,7 @@ def _erase(
     y: Indices,
     starts: Indices,
     lengths: Indices,
-    order: Indices,
+    members: Indices,
     first: int | np.int64,
     last: int,
     rows: Indices,
@@ -184,11 +194,11 @@ def _erase(
     places: Indices,
 ) -> None:
     for k in range(first, last):
-        for a in range(lengths[order[k]]):
-            table[a // BITS, rows[y[starts[order[k]] + a]], places[0, k]] = NONE
+        for a in range(lengths[members[k]]):
+            table[a // BITS, rows[y[starts[members[k]] + a]], places[2, k]] = NONE
     for k in range(first, last):
-        for a in range(lengths[order[k]]):
-            rows[y[starts[order[k]] + a]] = 0
+        for a in range(lengths[members[k]]):
+            rows[y[starts[members[k]] + a]] = 0
 
 
 @njit(**WITHIN_LOOPS)
@@ -264,7 +274,7 @@ def _add(
 ) -> None:
     """Add the differences along the column of each sequence."""
     for k in range(first, last):
-        w = places[0, k]
+        w = places[2, k]
         edits[k] += _count(~still[w] & fields[layer, k]) - _count(falls[w] & fields[layer, k])
 
 
