@@ -30,12 +30,15 @@ def count_edits(a: Sequences, b: Sequences) -> Floats:
     Examples
     --------
     >>> from protolearn.dissimilarities._sequences import Sequences
-    >>> count_edits(Sequences.cut(np.array([7, 5, 5]), [3]), Sequences.cut(np.array([5, 5, 9, 7]), [3, 0, 1]))
+    >>> symbols = np.array([7, 5, 5, 9, 7], np.int32)
+    >>> count_edits(Sequences.cut(symbols[:3], [3]), Sequences.cut(symbols[1:], [3, 0, 1]))
     array([[2., 3., 2.]])
     """
     depth = max(1, -(-int(b.lengths.max(initial=0)) // BITS))
     highest = int(max(a.values.max(initial=0), b.values.max(initial=0)))
     n_steps = int(a.lengths.max(initial=0)) if depth > 1 else 0
+    outside, lowest, still, falls = _zeros(4, WORDS)
+    up, down = _zeros(2, n_steps, WORDS)
     result = np.empty((len(a), len(b)))
     _count_block(
         *a.parts,
@@ -45,8 +48,12 @@ def count_edits(a: Sequences, b: Sequences) -> Floats:
         _zeros(depth, 2 + min(highest, int(b.lengths.sum())), WORDS),
         np.empty((4, len(b)), np.int64),
         np.empty((depth, len(b)), np.uint64),
-        *_zeros(4, WORDS),
-        *_zeros(2, n_steps, WORDS),
+        outside,
+        lowest,
+        still,
+        falls,
+        up,
+        down,
         np.empty(len(b), np.int64),
         result,
     )
