@@ -205,7 +205,7 @@ def our_edit(X: Any, Y: Any) -> np.ndarray:
     return edit(X, Y)
 
 
-@competitor("rapidfuzz", "edit", package="rapidfuzz", environment="own")
+@competitor("rapidfuzz", "edit", package="rapidfuzz")
 def rapidfuzz_edit(X: list[str], Y: list[str]) -> np.ndarray:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist

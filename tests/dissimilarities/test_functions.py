@@ -16,7 +16,6 @@ from scipy.stats import pearsonr, wasserstein_distance
 
 from protolearn.dissimilarities import (
     _compression,
-    _strings,
     alignment,
     cosine,
     cyclic_edit,
@@ -198,6 +197,20 @@ class TestEveryMetric:
             pairwise("kitten", metric=metric)
 
 
+def by_plain_recursion(words):
+    measure = measure_of("edit", {})
+    coded = measure.encode(words)
+    return measure._by_recursion(coded, coded)
+
+
+def word_near(letters, length, n_changes, draw):
+    word = list((letters * length)[:length])
+    for _ in range(n_changes):
+        word.insert(draw.integers(0, len(word) + 1), draw.choice(list(letters)))
+        del word[draw.integers(0, len(word))]
+    return "".join(word)
+
+
 class TestEdit:
     def test_known_pairs(self):
         assert edit(["kitten", "Saturday", ""], ["sitting", "Sunday", "abc"]).diagonal().tolist() == [3.0, 3.0, 3.0]
@@ -227,11 +240,31 @@ class TestEdit:
         expected = [[edit_by_recursion(x, y, 1.5, number_cost) for y in sequences] for x in sequences[:3]]
         np.testing.assert_array_equal(edit(sequences[:3], sequences, indel=1.5), expected)
 
-    def test_without_rapidfuzz(self, monkeypatch):
-        words = ["".join(rng.choice(list("abcdé漢"), rng.integers(0, 80))) for _ in range(20)]
-        fast = edit(words, indel=2.0, substitution=2.0)
-        monkeypatch.setattr(_strings, "find_spec", lambda name: None)
-        np.testing.assert_array_equal(edit(words, indel=2.0, substitution=2.0), fast)
+    @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 5)), min_size=2, max_size=5), st.integers(0, 999))
+    def test_counts_of_edits(self, shapes, seed):
+        draw = np.random.default_rng(seed)
+        words = [word_near("abé漢\U0001f600", length, n_changes, draw) for length, n_changes in shapes]
+        np.testing.assert_array_equal(edit(words), by_plain_recursion(words))
+
+    @pytest.mark.parametrize("longest", [0, 1, 3, 20, 64, 70, 200])
+    @pytest.mark.parametrize("letters", ["a", "ab", "abcdefghijklmnopqrstuvwxyz", "aé漢\U0001f600\ud800\x00"])
+    def test_counts_of_edits_of_many_lengths(self, letters, longest):
+        draw = np.random.default_rng(longest)
+        words = ["".join(draw.choice(list(letters), draw.integers(0, longest + 1))) for _ in range(90)]
+        np.testing.assert_array_equal(edit(words, words[:40]), by_plain_recursion(words)[:, :40])
+
+    @pytest.mark.parametrize("longer", [31, 32, 33, 63, 64, 65, 127, 128, 129, 192])
+    @pytest.mark.parametrize("shorter", [0, 1, 31, 64, 65, 129])
+    def test_counts_of_edits_at_the_ends_of_words(self, longer, shorter):
+        alike, unlike = "ab" * 100, "c" * 200
+        words = [alike[:longer], alike[1 : longer + 1], unlike[:longer]]
+        others = [alike[:shorter], unlike[:shorter], alike[-shorter:] if shorter else ""]
+        expected = by_plain_recursion(words + others)
+        np.testing.assert_array_equal(edit(words, others), expected[:3, 3:])
+        np.testing.assert_array_equal(edit(words + others), expected)
+
+    def test_equal_costs_scale_the_counts(self):
+        np.testing.assert_array_equal(edit(WORDS, indel=2.5, substitution=2.5), 2.5 * edit(WORDS))
 
     def test_symbols_of_any_kind(self):
         verses = [["to", "be"], ("not", "to", "be"), []]
@@ -241,7 +274,9 @@ class TestEdit:
         np.testing.assert_array_equal(edit([[7, 1], [9, 7, 1], []], substitution=1.0), edit(coded))
         np.testing.assert_array_equal(edit(verses[:2], coded_as_words(coded[:2])), edit(["ab", "cab"], ["xy", "zxy"]))
 
-    @pytest.mark.parametrize("others", [["a", "bcd"], [[1.0], [2.0, 3.0, 4.0]]], ids=["symbols", "numbers"])
+    @pytest.mark.parametrize(
+        "others", [["a", "bcd"], [b"a", b"bcd"], [[1.0], [2.0, 3.0, 4.0]]], ids=["symbols", "bytes", "numbers"]
+    )
     def test_empty_sequences_are_of_any_kind(self, others):
         np.testing.assert_array_equal(edit([[], ()], others), [[1.0, 3.0], [1.0, 3.0]])
         np.testing.assert_array_equal(edit(others, [[]]), [[1.0], [3.0]])

@@ -65,19 +65,19 @@ class Alphabet:
         if self.kinds == {"numbers"} and numbers:
             return number_sequences(items, name)
         if self.kinds == {"strings"}:
-            return items
+            return [one if len(one) else "" for one in items]
         if self.kinds == {"bytes"}:
-            return [one.decode("latin-1") for one in items]
+            return [one.decode("latin-1") if len(one) else "" for one in items]
         return ["".join([self._character(symbol) for symbol in one]) for one in items]
 
     def _character(self, symbol: Any) -> str:
         return self.characters.setdefault(symbol, chr(len(self.characters)))
 
 
-def code_points(texts: Any) -> Sequences:
+def code_points(texts: Any, dtype: type[np.generic] = np.float64) -> Sequences:
     """Return strings as sequences of their characters' numbers."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return Sequences.cut(np.frombuffer(joined, dtype="<u4").astype(np.float64), [len(text) for text in texts])
+    return Sequences.cut(np.frombuffer(joined, dtype="<u4").astype(dtype), [len(text) for text in texts])
 
 
 def number_sequences(objects: Any, name: str, n_dimensions: int = 1) -> Sequences:

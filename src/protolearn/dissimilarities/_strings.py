@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def edit(
     """Return edit distances, the smallest total cost of insertions, deletions and substitutions between two sequences.
 
     ``E[a, b] = min(E[a-1, b] + indel, E[a, b-1] + indel, E[a-1, b-1] + substitution(x_a, y_b))``, with
-    ``E[a, 0] = a indel`` and ``E[0, b] = b indel``.
+    ``E[a, 0] = a indel`` and ``E[0, b] = b indel`` [1]_.
 
     Parameters
     ----------
@@ -55,11 +54,13 @@ def edit(
     Notes
     -----
     The distance is a metric unless it is normalized. If insertions, deletions and substitutions of symbols have equal
-    costs, the computation is many times faster with the package rapidfuzz (``pip install 'protolearn[strings]'``).
+    costs, 64 cells of the recursion are computed at once, as the bits of a word [2]_.
 
     References
     ----------
-    Wagner, R., Fischer, M. (1974). The string-to-string correction problem. Journal of the ACM 21, 168-173.
+    .. [1] Wagner, R., Fischer, M. (1974). The string-to-string correction problem. Journal of the ACM 21, 168-173.
+    .. [2] Hyyro, H. (2003). A bit-vector algorithm for computing Levenshtein and Damerau edit distances. Nordic Journal
+       of Computing 10, 29-39.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class CyclicEdit(Measure):
     def block(self, a: Any, b: Any, n_threads: int = 1) -> Floats:
         """Return edit distances."""
         distances = self._distances(a, b, n_threads)
-        return distances / np.maximum(np.maximum.outer(_lengths(a), _lengths(b)), 1) if self.normalize else distances
+        return distances / np.maximum(np.maximum.outer(a.lengths, b.lengths), 1) if self.normalize else distances
 
     def _encode_symbols(self, texts: list[str]) -> Any:
         return code_points(texts)
@@ -246,31 +247,30 @@ class Edit(CyclicEdit):
 
     name = "edit"
 
-    def _encode_symbols(self, texts: list[str]) -> Any:
-        if self.indel == self._symbol_cost and find_spec("rapidfuzz"):
-            self.in_threads, self.tile = False, 1024  # rapidfuzz spreads a block over threads itself
-            return np.array(texts, dtype=object)
-        return code_points(texts)
+    def _encode_symbols(self, texts: list[str]) -> Sequences:
+        if self.indel != self._symbol_cost:
+            return code_points(texts)
+        self.tile, self.grain = 512, 64  # a pair takes little time
+        return code_points(texts, np.int32)
 
-    def _distances(self, a: Any, b: Any, n_threads: int) -> Floats:
-        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-            return self._by_rapidfuzz(a, b, n_threads)
-        a, b = (code_points(one) if isinstance(one, np.ndarray) else one for one in (a, b))  # one has but empty objects
+    def _distances(self, a: Sequences, b: Sequences, n_threads: int) -> Floats:
+        if a.values.dtype == b.values.dtype == np.int32:
+            return self._by_counts(a, b)
         return self._by_recursion(a, b)
+
+    def _by_counts(self, a: Sequences, b: Sequences) -> Floats:
+        from protolearn.dissimilarities._bit_kernels import count_edits
+
+        counts = count_edits(a, b) if len(a) <= len(b) else count_edits(b, a).T  # many of the second share a step
+        return counts if self.indel == 1 else counts * float(self.indel)
 
     def _by_recursion(self, a: Sequences, b: Sequences) -> Floats:
         from protolearn.dissimilarities._kernels import edit_block
 
+        a, b = (Sequences(one.values.astype(np.float64, copy=False), one.starts, one.lengths) for one in (a, b))
         result = np.empty((len(a), len(b)))
         edit_block(*a.parts, *b.parts, np.argsort(b.lengths, kind="stable"), *self._costs(), result)
         return result
-
-    def _by_rapidfuzz(self, a: Any, b: Any, n_threads: int) -> Floats:
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import cdist
-
-        counts = cdist(a.tolist(), b.tolist(), scorer=Levenshtein.distance, workers=n_threads)
-        return counts * float(self.indel)
 
 
 @dataclass(eq=False)
@@ -361,12 +361,6 @@ class Jaccard(Measure):
     def _check_one_kind(self, name: str) -> None:
         if self.codes and self.width is not None:
             raise ValueError(f"{name} mixes sets and rows of zeros and ones; pass objects of one type.")
-
-
-def _lengths(items: Any) -> Any:
-    if isinstance(items, Sequences):
-        return items.lengths
-    return np.fromiter(map(len, items), dtype=np.int64, count=len(items))
 
 
 def _has_words(one: Any) -> bool:

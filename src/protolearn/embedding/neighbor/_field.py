@@ -7,7 +7,7 @@ transforms. Forces are the gradients of potentials, so that one transform gives 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +98,7 @@ class Grid:
 
     def mixed(self, factors: Sequence[float], parts: Sequence[Waves]) -> Waves:
         """Return the transform of a weighted sum of kernels."""
-        spectrum, own = (sum(float(f) * w for f, w in zip(factors, part)) for part in zip(*parts))
+        spectrum, own = (reduce(np.add, [float(f) * w for f, w in zip(factors, part)]) for part in zip(*parts))
         return Waves(np.asarray(spectrum).astype(self.dtype, copy=False), np.asarray(own))
 
     def field(self, points: Floats, threads: Threads) -> Field:
@@ -184,14 +184,10 @@ class Field:
 
     def _power(self) -> tuple[Any, Floats]:
         """Return the power of the points at the waves of a kernel, and how many of them lie where between nodes."""
-        from protolearn.embedding.neighbor._kernels import count_fractions
+        from protolearn.embedding.neighbor._kernels import count_fractions, fold_power
 
-        half = self.grid.size[0] // 2
-        power = np.abs(self._spectrum)
-        power *= power
-        folded = power[: half + 1]
-        folded[1:half] += power[:half:-1]
-        folded[:, 1:-1] *= 2.0
+        folded = np.empty((self.grid.size[0] // 2 + 1, self._spectrum.shape[1]), self.grid.dtype)
+        fold_power(self._spectrum, folded)
         fractions = np.zeros((N_FRACTIONS + 1, N_FRACTIONS + 1))
         count_fractions(self.points, self.grid.low, self.grid.step, fractions)
         return folded, fractions

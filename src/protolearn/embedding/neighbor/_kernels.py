@@ -528,6 +528,21 @@ def place(
             places[i, c] = here[c]
 
 
+@njit(cache=True, nogil=True, fastmath=FAST)
+def fold_power(spectrum: Any, folded: Any) -> None:
+    """Write the squares of a spectrum, twice where it stands for two waves, and those of opposite waves added."""
+    n_rows, n_columns = spectrum.shape
+    for i in range(len(folded)):
+        ahead, back = spectrum[i], spectrum[n_rows - i if 0 < i < n_rows - i else i]
+        share = 2.0 if 0 < i < n_rows - i else 1.0  # each, of a row that has an opposite one
+        for j in range(n_columns):
+            square = ahead[j].real * ahead[j].real + ahead[j].imag * ahead[j].imag
+            opposite = back[j].real * back[j].real + back[j].imag * back[j].imag
+            folded[i, j] = share * (square + opposite)
+        folded[i, 0] *= 0.5
+        folded[i, n_columns - 1] *= 0.5
+
+
 @njit(cache=True, nogil=True)
 def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
     """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""
