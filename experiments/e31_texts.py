@@ -64,8 +64,8 @@ MAPS: dict[str, dict[str, Any]] = {
     "library defaults": {"init": "pca", "kernel": "gaussian", "range_start": "auto", "range_end": 0.55},
 }
 REMARKS = {
-    "20 Newsgroups: topics form regions": "patches of 67 articles, a fifth of those of the document; with patches of 333 "
-    "the rule is met, see the rows without a verdict",
+    "20 Newsgroups: topics form regions": "patches of 67 articles, a fifth of those of the document; with patches "
+    "of 333 the rule is met, see the rows without a verdict",
 }
 # one run decides rows with these phrases: more would take too long
 ONE_RUN = (f"{EVERY}: topics form regions", "20 Newsgroups: topics form regions")
