@@ -44,7 +44,7 @@ CLAIMED = ("t-SONE, GKL", "t-SONE, gamma")
 PRINCIPAL = "PCA"  # added later
 REMARKS = {
     "crowding of t-SNE": "with 200 small classes images of SONE lie more densely in the middle than those of t-SNE, "
-    "but under the gamma divergence nearly all species are seen all the same; the settings of the document are not known",
+    "but under the gamma divergence nearly all species are seen; the settings of the document are not known",
 }
 
 

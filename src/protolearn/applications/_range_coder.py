@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array, Indices
 
 LOW, HIGH, PLACE, CODE = range(4)  # the state: interval, next byte, and the bytes being read
@@ -26,7 +27,7 @@ ENERGIES = 8  # classes of how large coefficients nearby are
 Coder = tuple[Indices, NDArray[np.int32], NDArray[np.int32]]  # state, opinions on indices and on levels
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def new_coder(index_bits: int, k: int, stream: NDArray[np.uint8], reading: bool) -> Coder:
     """Return the state at the beginning of a stream, and what is thought of indices and levels then: nothing."""
     n_units = 1 << index_bits
@@ -44,7 +45,7 @@ def new_coder(index_bits: int, k: int, stream: NDArray[np.uint8], reading: bool)
     return state, index_model, level_model
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def transcode(
     indices: Indices,
     levels: Indices,
@@ -91,7 +92,7 @@ def transcode(
     return state[PLACE]
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def _level(level: int, first: int, second: int, model: Array, state: Array, stream: Array, reading: bool) -> int:
     """Code a number as its count of binary digits, one by one, its sign, and its digits after the first."""
     n_digits = _n_digits(abs(level))
@@ -109,7 +110,7 @@ def _level(level: int, first: int, second: int, model: Array, state: Array, stre
     return -size if negative else size
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _bit(bit: int, first: int, second: int, model: Array, state: Array, stream: Array, reading: bool) -> int:
     """Narrow the interval to the part of a bit, and let both opinions learn it."""
     chance = (model[0, first] + model[0, second]) >> 1
@@ -134,21 +135,21 @@ def _bit(bit: int, first: int, second: int, model: Array, state: Array, stream: 
     return 1 if one else 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _put_byte(byte: int, state: Array, stream: Array) -> None:
     if state[PLACE] < stream.shape[0]:
         stream[state[PLACE]] = byte
     state[PLACE] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _next_byte(state: Array, stream: Array) -> int:
     place = state[PLACE]
     state[PLACE] = place + 1
     return int(stream[place]) if place < stream.shape[0] else 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _excess(n_units: int, each: int, most: int) -> int:
     """Return how many low bits of a unit to drop, so that there are not more contexts than allowed (or but one)."""
     bits = 0
@@ -157,7 +158,7 @@ def _excess(n_units: int, each: int, most: int) -> int:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _n_digits(number: int) -> int:
     count = 0
     while number >> count > 0:

@@ -8,14 +8,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from protolearn.core.compiling import WITHIN_LOOPS
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 # A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives
 # the order, and distances that differ by no more than rounding count as ties, resolved by index.
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def double_codes(distances: Array, codes: Floats, bits: Indices, mask: int) -> None:
     """Replace the lowest bits of each distance (c, k), as a double, by the index; negative ones are lifted first.
 
@@ -32,7 +32,7 @@ def double_codes(distances: Array, codes: Floats, bits: Indices, mask: int) -> N
             bits[j, i] = (bits[j, i] & ~mask) | i
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def short_codes(distances: NDArray[np.float32], n_bits: int) -> None:
     """Replace single-precision distances (c, k) by fractions of the range of their row, the index in ``n_bits``.
 
@@ -56,13 +56,13 @@ def short_codes(distances: NDArray[np.float32], n_bits: int) -> None:
             codes[j, i] = (np.uint32(level) << shift) | np.uint32(i)
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _ordered(bits: Any) -> Any:
     """Turn the bits of a float into a whole number in the order of floats, or back: negative ones are reversed."""
     return np.int32(bits ^ ((bits >> 31) & 0x7FFFFFFF))
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def rank_weights(
     codes: Array,
     mask: int,
@@ -99,7 +99,7 @@ def rank_weights(
             row[near[r]] = weight if weight >= least else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def find_winners(
     lifted: Array,
     wanted: Indices,
@@ -228,7 +228,7 @@ def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array)
             second[j] = lost if lost < rest else rest
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _smallest_rows(products: Array, first: Array, low: Array) -> None:
     """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and its value."""
     k, m = products.shape
@@ -256,7 +256,7 @@ def _lowest_product(row: Array, exact: Floats, products: Array, limit: float) ->
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> None:
     """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its winner."""
     for j in range(lifted.shape[0]):
@@ -265,7 +265,7 @@ def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> N
             total[t] += weight * row[t]
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sum_nearby(lifted: Array, forms: Array, weights: Array, table: Array, sums: Floats, size: int) -> None:
     """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
 
@@ -345,7 +345,7 @@ def _lowest(values: Array) -> int:
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def _sort(values: Array, order: Indices, room: Indices) -> None:
     """Write the order (k,) of values (k,), equal ones by their index, by merging; ``room`` (k,) is used for this."""
     k, width = values.shape[0], 1
@@ -367,7 +367,7 @@ def _sort(values: Array, order: Indices, room: Indices) -> None:
         width *= 2
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def link_winners(seen: Indices, strengths: Floats, ages: Indices, lifetime: int) -> None:
     """Connect the two nearest prototypes of one sample after the other, and drop edges that were not renewed.
 
@@ -388,7 +388,7 @@ def link_winners(seen: Indices, strengths: Floats, ages: Indices, lifetime: int)
             ages[first, second] = ages[second, first] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def online_gas(
     points: Array,
     positions: Array,
@@ -420,7 +420,7 @@ def online_gas(
                 break
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def online_lattice(
     points: Array,
     positions: Array,
@@ -452,7 +452,7 @@ def online_lattice(
                 _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.4
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**FROM_PYTHON, fastmath={"reassoc", "contract"})
 def shape_distances(
     coordinates: Array,
     offsets: Array,
@@ -484,7 +484,7 @@ def shape_distances(
             distances[j, i] = total + other[i] * length + constant[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**FROM_PYTHON, fastmath={"reassoc", "contract"})
 def add_products(
     features: Array,
     weights: Array,
@@ -505,7 +505,7 @@ def add_products(
                         products[i, a, t] += pull * (features[j, t] - positions[i, t])
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sum_weighted(
     rows: Array,
     starts: Array,
@@ -521,7 +521,7 @@ def sum_weighted(
                 sums[r, columns[t]] += weights[t] * value
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**FROM_PYTHON, fastmath={"contract"})
 def add_weighted_rows(matrix: Array, starts: Array, columns: Array, weights: Floats, first: int, sums: Floats) -> None:
     """Add the rows of a matrix (n, n), from a column on, to ``sums`` (k, c), by a sparse matrix (n, k) of weights."""
     for j in range(matrix.shape[0]):
@@ -542,7 +542,7 @@ def _second(S: Array, medoids: Indices, o: int, first: int) -> tuple[int, float]
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_open: int) -> int:
     """Try objects in order, and swap a medoid (k,), in place, for each that lowers the weighted sum.
 
@@ -610,7 +610,7 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
     return still_open
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def squares_to_rows(points: Array, others: Array, indices: Array, first: int, last: int, squares: Array) -> None:
     """Fill squares (n, k) with the squared distances of some points (n, d) to those of the others that are named."""
     for i in range(first, last):

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["WITHIN_LOOPS", "cache_place", "compiling_told"]
+__all__ = ["FROM_PYTHON", "WITHIN_LOOPS", "cache_place", "compiling_told"]
 
-# Options of numba for a loop that compiled loops call, never Python: without the part that turns objects of Python into
-# arrays and numbers, it is compiled in about half the time.
-WITHIN_LOOPS: dict[str, Any] = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Options of numba for a loop that Python calls, without the part that lets C call it, and for one that only compiled
+# loops call: without the part that turns objects of Python into arrays and numbers, it compiles in about half the time.
+FROM_PYTHON: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+WITHIN_LOOPS: dict[str, Any] = {**FROM_PYTHON, "no_cpython_wrapper": True}
 
 _told: list[bool] = []  # not empty once it has been told in this process
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array
 
 SIZE = 64  # rows and columns of a tile: two of them stay in the cache of a core
 PAD = 8  # keeps the rows of a tile apart, so that a column of it does not fall into one place of the cache
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
+@njit(**FROM_PYTHON, fastmath={"nnan", "ninf", "nsz"})
 def _widen(row: Array, mirror: Array, extremes: Array) -> None:
     gap, low, high = extremes
     for b in range(row.shape[0]):
@@ -21,7 +22,7 @@ def _widen(row: Array, mirror: Array, extremes: Array) -> None:
     extremes[0], extremes[1], extremes[2] = gap, low, high
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@njit(**WITHIN_LOOPS, fastmath={"reassoc", "nsz"})
 def _vanishes(row: Array, mirror: Array) -> bool:
     """Tell whether all entries are finite: only then is their product with zero zero."""
     zero = row.dtype.type(0.0)
@@ -31,7 +32,7 @@ def _vanishes(row: Array, mirror: Array) -> bool:
     return total == zero
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def survey(D: Array, first: int, step: int, extremes: Array) -> None:
     """Widen the extremes (3,) of ``|d_ij - d_ji|`` (NaN if an entry is not finite), lowest and highest entry.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 # The recursions go through LANES sequences of the second collection at once. The first sequence is common to them, so
@@ -14,7 +15,7 @@ from protolearn.core.types import Array, Floats, Indices
 LANES = 16
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def _largest(lengths: Indices) -> int:
     largest = 0
     for length in lengths:
@@ -22,7 +23,7 @@ def _largest(lengths: Indices) -> int:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def edit_block(
     x: Array,
     x_starts: Indices,
@@ -66,7 +67,7 @@ def edit_block(
                 result[i, members[w]] = costs[y_lengths[members[w]], w]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(**WITHIN_LOOPS, fastmath={"nnan", "nsz"})
 def _edit_row(
     value: float,
     symbols: Floats,
@@ -91,7 +92,7 @@ def _edit_row(
             above[w] = best
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def cyclic_edit_block(
     x: Array,
     x_starts: Indices,
@@ -115,7 +116,7 @@ def cyclic_edit_block(
             result[i, j] = _cyclic_edit(turned, fixed, indel, scale, cap, period)
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _comes_before(x: Array, y: Array) -> bool:
     if len(x) != len(y):
         return len(x) < len(y)
@@ -125,7 +126,7 @@ def _comes_before(x: Array, y: Array) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _cyclic_edit(x: Array, y: Array, indel: float, scale: float, cap: float, period: float) -> float:
     """Return the least edit distance between a rotation of x and y, Maes 1990.
 
@@ -173,7 +174,7 @@ def _cyclic_edit(x: Array, y: Array, indel: float, scale: float, cap: float, per
 UP, LEFT, DIAGONAL = 0, 1, 2
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(**WITHIN_LOOPS, fastmath={"nnan", "nsz"})
 def _rotated_edit(
     k: int,
     m: int,
@@ -213,7 +214,7 @@ def _rotated_edit(
     return costs[k + m]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _trace(first: int, last: int, moves: NDArray[np.uint8], top: Indices, bottom: Indices) -> None:
     """Follow the moves of a path from its last row back to its first, and note its rows in each column."""
     row, c = last, len(top) - 1
@@ -230,7 +231,7 @@ def _trace(first: int, last: int, moves: NDArray[np.uint8], top: Indices, bottom
     top[0] = first
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def dtw_block(
     x: Floats,
     x_starts: Indices,
@@ -282,7 +283,7 @@ def dtw_block(
                 result[i, members[w]] = costs[y_lengths[members[w]], w]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(**FROM_PYTHON, fastmath={"contract"})
 def _squared_distances(point: Floats, points: Floats, begin: int, end: int, squares: Floats) -> None:
     """Write the squared distances of a point (d,) to points (d, steps, LANES) into ``squares`` (steps, LANES)."""
     flat = squares[begin:end].reshape(-1)
@@ -293,7 +294,7 @@ def _squared_distances(point: Floats, points: Floats, begin: int, end: int, squa
             flat[w] += (value - others[w]) * (value - others[w])
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(**WITHIN_LOOPS, fastmath={"nnan", "nsz"})
 def _dtw_row(
     a: int,
     begin: int,
@@ -315,7 +316,7 @@ def _dtw_row(
             above[w] = best
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def alignment_block(
     x: Indices,
     x_starts: Indices,
@@ -372,13 +373,13 @@ def alignment_block(
                 result[i, members[w]] = highest[w] if local else scores[y_lengths[members[w]], w]
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _border(length: int, gap_open: float, gap_extend: float, local: bool) -> float:
     """Return the score of a gap at the beginning."""
     return 0.0 if local or length == 0 else -gap_open - (length - 1) * gap_extend
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(**WITHIN_LOOPS, fastmath={"nnan", "nsz"})
 def _alignment_row(
     row: Floats,
     codes: Indices,
@@ -409,7 +410,7 @@ def _alignment_row(
             highest[w] = max(highest[w], best)
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def overlap_block(
     x: Indices,
     x_starts: Indices,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from protolearn.core.compiling import WITHIN_LOOPS
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array
 
 NEGLIGIBLE = 1e-16  # shares of one that change nothing
@@ -35,7 +35,7 @@ def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
     return mu * gate, gate + slope * mu * gate * (1.0 - gate)
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def relative_slopes(kind: int, slope: float, D: Array, own: Array, u: Array, G: Array) -> float:
     """Write the derivatives of ``sum_i u_i phi(mu_i)`` by all distances D (n, k) to G (n, k); return the sum.
 
@@ -65,7 +65,7 @@ def relative_slopes(kind: int, slope: float, D: Array, own: Array, u: Array, G: 
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def slopes_of(
     kind: int, slope: float, reach: float | None, width: float | None, d: Array, own: Array, u: float, gamma: Array
 ) -> float:
@@ -177,10 +177,10 @@ def _add_transposed(w: Array, x: Array, omega: Array, z: Array, step: float) -> 
 
 
 @njit(**WITHIN_LOOPS)
-def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, symmetric: bool) -> None:
+def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, symmetric: bool | None) -> None:
     """Subtract the rates times ``2 z f^T``, or times its symmetric part, rounded alike in both halves."""
     for m in range(omega.shape[0]):
-        if symmetric:
+        if symmetric is not None:
             omega[m, m] -= diagonal * 2.0 * z[m] * f[m]
             for t in range(m):
                 omega[m, t] -= rest * (z[m] * f[t] + f[m] * z[t])  # Biehl et al. 2006, section 3
@@ -200,10 +200,10 @@ def _widen(omega: Array, diagonal: float, rest: float) -> None:
     L, slope = np.empty((M, M)), np.empty((M, N))  # D is kept on the diagonal of L
     for m in range(M):
         for j in range(m + 1):
-            L[m, j] = _dot(omega[m], omega[j], N) + (1e-12 if j == m else 0.0)
+            L[m, j] = _dot(omega, m, j, N) + (1e-12 if j == m else 0.0)
     for m in range(M):
         for j in range(m):
-            L[m, j] -= _dot(L[m], L[j], j)  # so far L[m] holds the products with D
+            L[m, j] -= _dot(L, m, j, j)  # so far L[m] holds the products with D
         for j in range(m):
             product = L[m, j]
             L[m, j] /= L[j, j]
@@ -214,23 +214,31 @@ def _widen(omega: Array, diagonal: float, rest: float) -> None:
         for t in range(N):
             slope[m, t] = omega[m, t]
         for j in range(m):
-            _add_scaled(slope[m], -L[m, j], slope[j])
+            _add_row(slope, m, -L[m, j], j)
     for m in range(M - 1, -1, -1):
         for t in range(N):
             slope[m, t] /= L[m, m]
         for j in range(m + 1, M):
-            _add_scaled(slope[m], -L[j, m], slope[j])
+            _add_row(slope, m, -L[j, m], j)
     for m in range(M):
         for t in range(N):
             omega[m, t] += (diagonal if t == m else rest) * slope[m, t]
 
 
 @njit(**WITHIN_LOOPS, fastmath={"reassoc", "contract"})
-def _dot(a: Array, b: Array, n: int) -> float:
+def _dot(matrix: Array, i: int, j: int, n: int) -> float:
+    """Return the inner product of two rows, of their first n entries."""
     total = 0.0
     for t in range(n):
-        total += a[t] * b[t]
+        total += matrix[i, t] * matrix[j, t]
     return total
+
+
+@njit(**WITHIN_LOOPS, fastmath={"contract"})
+def _add_row(matrix: Array, i: int, factor: float, j: int) -> None:
+    """Add a multiple of row j to row i."""
+    for t in range(matrix.shape[1]):
+        matrix[i, t] += factor * matrix[j, t]
 
 
 @njit(**WITHIN_LOOPS, fastmath={"contract"})
@@ -240,15 +248,15 @@ def _add_scaled(total: Array, factor: float, row: Array) -> None:
 
 
 @njit(**WITHIN_LOOPS)
-def _normalize(omegas: Array) -> None:
-    """Scale matrices by one number to a mean squared norm of one."""
+def _normalize(omegas: Array, first: int, last: int) -> None:
+    """Scale some matrices by one number to a mean squared norm of one."""
     total = 0.0
-    for s in range(omegas.shape[0]):
+    for s in range(first, last):
         for m in range(omegas.shape[1]):
             for t in range(omegas.shape[2]):
                 total += omegas[s, m, t] * omegas[s, m, t]
-    scale = 1.0 / np.sqrt(total / omegas.shape[0])
-    for s in range(omegas.shape[0]):
+    scale = 1.0 / np.sqrt(total / (last - first))
+    for s in range(first, last):
         for m in range(omegas.shape[1]):
             for t in range(omegas.shape[2]):
                 omegas[s, m, t] *= scale
@@ -288,7 +296,7 @@ def _learning(own: Array, gamma: Array, moved: Array) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sweep_matrix(
     X: Array,
     y: Array,
@@ -299,7 +307,7 @@ def sweep_matrix(
     omega: Array,
     slots: Array,
     allowed: Array | None,
-    symmetric: bool,
+    symmetric: bool | None,
     each: bool,
     rates: tuple[float, float, float],
     regularization: float | None,
@@ -309,7 +317,7 @@ def sweep_matrix(
     """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
 
     Prototype p uses ``omega[slots[p]]``. Matrices have norm one, ``each`` or in the mean; a mask (M, N) tells which
-    entries are ``allowed``.
+    entries are ``allowed``; they are ``symmetric``, or that is None.
     """
     by_prototypes, by_diagonal, by_rest = rates
     n, M, N = omega.shape
@@ -349,13 +357,13 @@ def sweep_matrix(
                         for t in range(N):
                             omega[s, m, t] *= allowed[m, t]
                 if changed and each:
-                    _normalize(omega[s : s + 1])  # Bunte 2011, eq. 2.21
+                    _normalize(omega, s, s + 1)  # Bunte 2011, eq. 2.21
             if not each:
-                _normalize(omega)
+                _normalize(omega, 0, n)
     sums[0], sums[1] = cost, mass
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sweep_product(
     X: Array,
     y: Array,
@@ -402,28 +410,28 @@ def sweep_product(
         if by_diagonal > 0 or by_rest > 0:
             for q in range(n_moved):
                 p = moved[q]
-                _add_outer(omega[0], back[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
+                _add_outer(omega[0], back[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], None)
             for q in range(n_moved):
                 p = moved[q]
-                _add_outer(psi[slots[p]], Z[p], V[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
+                _add_outer(psi[slots[p]], Z[p], V[p], by_diagonal * gamma[p], by_rest * gamma[p], None)
             if regularization is not None:
                 weight = u[i] * regularization / M
                 _widen(omega[0], by_diagonal * weight, by_rest * weight)
                 norm = 0.0
                 for s in range(n):
                     for m in range(M):
-                        norm += _dot(psi[s, m], psi[s, m], M)
+                        norm += _dot(psi[s], m, m, M)
                 pull = u[i] * regularization / norm
                 for s in range(n):
                     _widen(psi[s], by_diagonal * weight / n, by_rest * weight / n)
                     for m in range(M):
                         for t in range(M):
                             psi[s, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
-            _normalize(omega)
+            _normalize(omega, 0, 1)
     sums[0], sums[1] = cost, mass
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sweep_diagonal(
     X: Array,
     y: Array,
@@ -478,7 +486,7 @@ def sweep_diagonal(
     sums[0], sums[1] = cost, mass
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sweep_lvq1(
     X: Array,
     y: Array,
@@ -522,7 +530,7 @@ def sweep_lvq1(
     return errors
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sweep_lvq21(
     X: Array,
     y: Array,
@@ -536,7 +544,8 @@ def sweep_lvq21(
     N = X.shape[1]
     f = np.empty(N)
     errors = 0.0
-    least = ((1.0 - window) / (1.0 + window)) ** 2  # on squared distances
+    least = (1.0 - window) / (1.0 + window)
+    least *= least  # on squared distances
     for i in order:
         x = X[i]
         J, K = -1, -1
@@ -560,7 +569,7 @@ def sweep_lvq21(
     return errors
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def band_inverse_times(
     factor: Array, rows: Array, columns: Array, values: Array, starts: Array, width: int, slope: Array
 ) -> None:
@@ -586,7 +595,7 @@ def band_inverse_times(
         slope[e] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**FROM_PYTHON, fastmath={"reassoc", "contract"})
 def entries_of_product(Z: Array, X: Array, rows: Array, columns: Array, entries: Array) -> None:
     """Write the entries of ``Z X^T`` at given places to ``entries``."""
     for e in range(len(rows)):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
+from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
@@ -304,15 +305,15 @@ class LargeMarginCost:
 
     def target_distances(self, Z: Floats) -> Floats:
         """Return the squared distances (n, k) of mapped samples to their targets."""
-        from protolearn.lvq._lmnn_kernels import target_distances
-
         distances = np.empty(self.targets.shape)
-        target_distances(Z, self.targets, distances)
+        for t, targets in enumerate(self.targets.T):
+            gaps = Z - Z[targets]
+            distances[:, t] = np.einsum("ij,ij->i", gaps, gaps)
         return distances
 
     def _evaluate(self, Z: Floats, V: Floats, smoothing: float) -> tuple[float, float, Floats]:
         """Return the cost of mapped samples Z, exact and with rounded hinges, and the product ``L V``."""
-        from protolearn.lvq._lmnn_kernels import pull, push, push_tile
+        from protolearn.lvq._lmnn_kernels import push, push_tile
 
         b = self.push
         distances = self.target_distances(Z)
@@ -323,14 +324,17 @@ class LargeMarginCost:
         for near in self.near_pairs(Z, radii):
             if isinstance(near, Tile):
                 rows, columns, weights, of_rows, of_columns = near
-                parts = margins[:, rows], margins[:, columns], smoothing, active[:, rows], active[:, columns]
+                parts = margins[:, rows], margins[:, columns], smoothing or None, active[:, rows], active[:, columns]
                 sums = push_tile(weights, of_rows, of_columns, *parts)
                 product[rows] -= b * (weights.sum(axis=1)[:, None] * V[rows] - weights @ V[columns])
                 product[columns] -= b * (weights.sum(axis=0)[:, None] * V[columns] - weights.T @ V[rows])
             else:
                 sums = push(*near, Z, V, margins, radii, smoothing, b, active, product)
             exact, smoothed = exact + sums[0], smoothed + sums[1]
-        pull(self.targets, (1.0 - b) + b * active.T, V, product)  # Bunte 2011, section 2.5
+        n, k = self.targets.shape
+        weights = (1.0 - b) + b * active.T  # Bunte 2011, section 2.5
+        pulls = csr_array((weights.ravel(), self.targets.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+        product += (pulls.sum(axis=0) + pulls.sum(axis=1))[:, None] * V - pulls @ V - pulls.T @ V
         pulled = (1.0 - b) * distances.sum()
         return float(pulled + b * exact), float(pulled + b * smoothed), product
 
@@ -442,9 +446,9 @@ class NearPairs:
 
         of_rows, of_columns = ((1.0 - 1e-12) * part for part in tile[3:])  # rounding must not lose a pair
         places = tile.rows.start, tile.columns.start
-        near, almost = near_pairs(
-            tile.products, of_rows, of_columns, radii, slack * self.mobility, *places, *self.found
-        )
+        allowances = slack * self.mobility
+        parts = [values[part] for values in (radii, allowances) for part in (tile.rows, tile.columns)]
+        near, almost = near_pairs(tile.products, of_rows, of_columns, *parts, *places, *self.found)
         still = np.zeros(len(radii))
         ends = slice(near), slice(len(self.found[0]) - almost, None)
         first, second = (Listed(self.found[0][end], self.found[1][end], 1.0, still) for end in ends)

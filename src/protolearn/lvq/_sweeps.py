@@ -94,7 +94,7 @@ def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, 
     if not isinstance(metric, ProductMetric):
         kernel = _kernels.sweep_matrix
         allowed = None if mask is None else allowed_entries(mask, shape)
-        options = (allowed, bool(getattr(metric, "symmetric", False)), metric.norm == "each")
+        options = (allowed, getattr(metric, "symmetric", False) or None, metric.norm == "each")
     for some in pieces(order, W.size * shape[0] + sum(part.size for part in theta)):
         kernel(
             *(problem.X, problem.y, weights, some, W, problem.classes, *theta, metric.slots(problem.classes)),

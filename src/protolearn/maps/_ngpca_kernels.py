@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from protolearn.core.compiling import WITHIN_LOOPS
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.ties import TIED
 from protolearn.core.types import Array, Floats, Indices
 
@@ -24,7 +24,7 @@ INLINED: dict[str, Any] = {**WITHIN_LOOPS, "forceinline": True}
 NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def present(
     X: Array,
     order: Indices,
@@ -70,7 +70,7 @@ def present(
         n_learning = 0
         while n_learning < k and rates[j] * np.exp(-n_learning / ranges[j]) >= NEGLIGIBLE:
             n_learning += 1
-        _rank(distances, nearest[:n_learning])
+        _rank(distances, nearest, n_learning)
         for rank in range(n_learning):
             i = nearest[rank]
             rate = rates[j] * np.exp(-rank / ranges[j])
@@ -90,7 +90,7 @@ def present(
                 skewed[i] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def settle(
     X: Array,
     order: Indices,
@@ -202,7 +202,7 @@ def _interlock(
             square += rest * rest
         orthonormal &= abs(square - expected) <= slack
         pulls += pull * pull
-        sine *= (kept / norm) ** 2
+        sine *= keep * keep
     return orthonormal
 
 
@@ -275,18 +275,18 @@ def _log_volume(variances: Floats, residual: float, n_minor: int) -> float:
 
 
 @njit(**INLINED)
-def _rank(distances: Floats, nearest: Indices) -> None:
-    """Write the indices of the smallest distances to ``nearest``, in order, ties by index."""
+def _rank(distances: Floats, nearest: Indices, n: int) -> None:
+    """Write the indices of the n smallest distances to ``nearest``, in order, ties by index."""
     count = 0
     for i in range(len(distances)):
-        place = min(count, len(nearest))
+        place = count
         while place > 0 and distances[nearest[place - 1]] > distances[i]:
-            if place < len(nearest):
+            if place < n:
                 nearest[place] = nearest[place - 1]
             place -= 1
-        if place < len(nearest):
+        if place < n:
             nearest[place] = i
-            count += 1
+            count += count < n
 
 
 @njit(**INLINED, fastmath=SUMS)

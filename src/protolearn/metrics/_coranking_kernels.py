@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 DIGIT = 11  # bits of a key that are sorted at a time
@@ -15,12 +16,12 @@ PASSES = 6  # until all 64 bits are
 LARGEST = (1 << DIGIT) - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _digit(key: Any, p: int) -> Any:
     return (key >> np.uint64(p * DIGIT)) & np.uint64(LARGEST)
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def order_rows(distances: Floats, own: Indices, order: NDArray[np.int32]) -> None:
     """Write the others (b, n - 1) by their distance (b, n) to each sample, equal ones by their index.
 
@@ -55,7 +56,7 @@ def order_rows(distances: Floats, own: Indices, order: NDArray[np.int32]) -> Non
             order[row, k] = index[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def count_ranks(given: NDArray[np.int32], shown: NDArray[np.int32], counts: Indices) -> None:
     """Count pairs of ranks k in the data and l in the view by the larger of both, of two orders (b, n - 1).
 
@@ -79,7 +80,7 @@ def count_ranks(given: NDArray[np.int32], shown: NDArray[np.int32], counts: Indi
                 counts[0, l] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def count_pairs(given: NDArray[np.int32], shown: NDArray[np.int32], matrix: NDArray[np.int32]) -> None:
     """Count pairs of ranks in the data and in the view, of two orders (b, n - 1), in the co-ranking matrix."""
     b, m = given.shape
@@ -91,7 +92,7 @@ def count_pairs(given: NDArray[np.int32], shown: NDArray[np.int32], matrix: NDAr
             matrix[ranks[shown[row, l]], l] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def count_agreement(order: NDArray[np.int32], own: Array, others: Array, counts: Indices) -> None:
     """Count at each rank (n - 1,) the samples with the label (b,) of their neighbor of this rank, of labels (n,)."""
     b, m = order.shape
@@ -100,7 +101,7 @@ def count_agreement(order: NDArray[np.int32], own: Array, others: Array, counts:
             counts[k] += others[order[row, k]] == own[row]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(**FROM_PYTHON, fastmath={"reassoc", "contract", "nsz"})
 def add_moments(
     given: Floats,
     shown: Floats,
@@ -132,12 +133,12 @@ def add_moments(
         sums[row, 4], sums[row, 5], sums[row, 6], sums[row, 7] = sab, sd, se, ratio
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def _bucket(bits: int, shift: int, base: int, last: int) -> int:
     return min(max((bits >> shift) - base, 0), last)
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def tally(distances: Floats, skip: int, shift: int, base: int, counts: Indices) -> None:
     """Count distances right of the diagonal, which in row 0 is at ``skip``, in buckets of similar ones."""
     b, n = distances.shape
@@ -148,7 +149,7 @@ def tally(distances: Floats, skip: int, shift: int, base: int, counts: Indices) 
             counts[_bucket(bits[row, j], shift, base, last)] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def sum_products(
     given: Floats,
     shown: Floats,
@@ -172,7 +173,7 @@ def sum_products(
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def excess_of_ranks(near: Floats, far: Floats, k: int, excess: Indices) -> None:
     """Sum (b,) by how much the k nearest by one distance (b, m) have ranks above k by another (b, m).
 

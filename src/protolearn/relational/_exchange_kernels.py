@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from protolearn.core.compiling import WITHIN_LOOPS
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Array, Floats, Indices
 
 TINY = 1e-290  # below this, distances have no meaningful ratio
@@ -28,7 +28,7 @@ def loss(d_J: float, d_K: float, squashing: int, slope: float) -> float:
     return gate if squashing == 1 else mu * gate
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def nearest_of_both(P: Floats, y: Indices, codes: Indices, left_out: int) -> Floats:
     """Return the squares (2, n) to the nearest prototype of an object's class, and of another; one is left out.
 
@@ -47,7 +47,7 @@ def nearest_of_both(P: Floats, y: Indices, codes: Indices, left_out: int) -> Flo
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def candidate_costs(
     S: Array, members: Indices, nearest: Floats, y: Indices, code: int, weights: Floats, squashing: int, slope: float
 ) -> Floats:

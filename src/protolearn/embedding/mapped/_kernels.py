@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Floats
 
 # Sums may be taken in any order, so that distances use whole vector registers.
@@ -15,7 +16,7 @@ FAST = {"nsz", "contract", "reassoc"}
 Singles = NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**WITHIN_LOOPS, fastmath=FAST)
 def _square(a: Singles, b: Singles) -> Any:
     total = np.float32(0.0)
     for c in range(len(a)):
@@ -23,7 +24,7 @@ def _square(a: Singles, b: Singles) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def place_among(
     new: Singles,
     centers: Singles,
@@ -73,17 +74,19 @@ def place_among(
             if nearest[0] == 0.0:  # its own place, or the mean of those of its copies
                 weights[j] = 1.0 if distance == 0.0 else 0.0
             else:
-                weights[j] = (reach / distance - 1.0) ** 2
+                excess = reach / distance - 1.0
+                weights[j] = excess * excess
             total += weights[j]
         if total == 0.0:  # all are equally far
             weights[:] = 1.0
         for step in range(n_steps + 1):
             mean[:], total = 0.0, 0.0
             for j in range(k):
-                gap = 0.0
+                apart = width * width
                 for c in range(n_dimensions):
-                    gap += (place[c] - positions[indices[j], c]) ** 2
-                weight = weights[j] if step == 0 else weights[j] / (width**2 + gap)
+                    gap = place[c] - positions[indices[j], c]
+                    apart += gap * gap
+                weight = weights[j] if step == 0 else weights[j] / apart
                 total += weight
                 for c in range(n_dimensions):
                     mean[c] += weight * positions[indices[j], c]

@@ -40,10 +40,16 @@ class Descent:
 
     def step(self, points: Floats, gradient: Floats, rate: float, stage: Any) -> None:
         """Move the points by one step, in place; reset the state if the stage, and with it the objective, changes."""
-        from protolearn.embedding.neighbor._kernels import descend
-
         if self._stage != stage:
             self._stage, self._velocity, self._gains = stage, np.zeros_like(points), np.ones_like(points)
-        shape = rate, self.momentum, SLOWEST_GAIN, self.longest_step
-        descend(np.ascontiguousarray(gradient), *shape, self._velocity, self._gains, points)
+        velocity = self._velocity
+        onwards = (gradient < 0.0) == (velocity > 0.0)
+        self._gains = np.maximum(np.where(onwards, self._gains + 0.2, self._gains * 0.8), SLOWEST_GAIN)
+        velocity *= self.momentum
+        velocity -= rate * self._gains * gradient
+        squares = np.einsum("ij,ij->i", velocity, velocity)
+        long = np.flatnonzero(squares > self.longest_step**2)
+        if len(long) > 0:
+            velocity[long] *= (self.longest_step / np.sqrt(squares[long]))[:, None]
+        points += velocity
         points -= points.mean(axis=0)

@@ -9,6 +9,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Floats
 
 # Sums may be taken in any order, so that loops over edges use whole vector registers.
@@ -17,7 +18,7 @@ Singles = NDArray[np.float32]
 f32, i32 = np.float32, np.int32
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def calibrate(
     squares: Floats,
     first: int,
@@ -145,7 +146,7 @@ def _apart(indptr: Any, indices: Any, points: Singles, i: int, xs: Singles, ys: 
     return start, m
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@njit(**FROM_PYTHON, error_model="numpy", fastmath=FAST)
 def pull_inverse(
     indptr: Any, indices: Any, edges: Singles, points: Singles, scale: float, first: int, last: int, forces: Floats
 ) -> None:
@@ -163,7 +164,7 @@ def pull_inverse(
         forces[i, 1] = across
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@njit(**FROM_PYTHON, error_model="numpy", fastmath=FAST)
 def pull_power(
     indptr: Any,
     indices: Any,
@@ -206,7 +207,7 @@ def pull_power(
         totals[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**FROM_PYTHON, fastmath=FAST)
 def sum_logs(
     indptr: Any,
     indices: Any,
@@ -231,7 +232,7 @@ def sum_logs(
         totals[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**FROM_PYTHON, fastmath=FAST)
 def pull_weighted(
     indptr: Any, indices: Any, weights: Floats, points: Floats, first: int, last: int, forces: Floats
 ) -> None:
@@ -245,7 +246,7 @@ def pull_weighted(
                 forces[i, c] += weights[k] * (points[i, c] - points[j, c])
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: int, squares: Floats) -> None:
     """Fill squares (nnz,) with the squared length of each edge."""
     d = points.shape[1]
@@ -270,7 +271,7 @@ def _weight_and_decay(r: float, dof: float) -> tuple[float, float]:
     return np.exp(-r), 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def local_radii(
     indptr: Any, indices: Any, points: Floats, dof: float, first: int, last: int, masses: Floats, radii: Floats
 ) -> None:
@@ -282,7 +283,8 @@ def local_radii(
             j = indices[k]
             r = 0.0
             for c in range(d):
-                r += (points[i, c] - points[j, c]) ** 2
+                gap = points[i, c] - points[j, c]
+                r += gap * gap
             w, _ = _weight_and_decay(r, dof)
             mass += w
             moment += w * r
@@ -290,7 +292,7 @@ def local_radii(
         radii[i] = moment / masses[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def pull_radii(
     indptr: Any,
     indices: Any,
@@ -313,14 +315,15 @@ def pull_radii(
             j = indices[k]
             r = 0.0
             for c in range(d):
-                r += (points[i, c] - points[j, c]) ** 2
+                gap = points[i, c] - points[j, c]
+                r += gap * gap
             w, decay = _weight_and_decay(r, dof)
             both = shares[i] * (1.0 + decay * (radii[i] - r)) + shares[j] * (1.0 + decay * (radii[j] - r))
             for c in range(d):
                 forces[i, c] += 2.0 * w * both * (points[i, c] - points[j, c])
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def spline(t: Any, w: Floats) -> None:
     """Set w (6,) to the quintic B-splines of the six nearest nodes, at the fraction t behind the third of them."""
     u = 1.0 - t
@@ -334,7 +337,7 @@ def spline(t: Any, w: Floats) -> None:
     w[4] = (26.0 - 50.0 * u + 20.0 * u2 + 20.0 * u2 * u - 20.0 * u4 + 5.0 * u4 * u) / 120.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**WITHIN_LOOPS)
 def spline_slope(t: Any, w: Floats) -> None:
     """Set w (6,) to the derivatives of the splines with respect to t."""
     u = 1.0 - t
@@ -348,7 +351,7 @@ def spline_slope(t: Any, w: Floats) -> None:
     w[4] = (50.0 - 40.0 * u - 60.0 * u2 + 80.0 * u2 * u - 25.0 * u4) / 120.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any) -> None:
     """Add the charge (n,) of each point to the nodes of the grid around it."""
     a, b = np.empty(6), np.empty(6)
@@ -363,7 +366,29 @@ def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any
                 grid[left + j, below + k] += c * b[k]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**WITHIN_LOOPS, fastmath=FAST)
+def _read_field(x: float, y: float, nodes: Floats, splines: Floats) -> tuple[float, float, float]:
+    """Return value and gradient of a field on a grid at a place, in steps of it; splines (4, 6) are room for this."""
+    left, below = int(x), int(y)
+    a, b, da, db = splines[0], splines[1], splines[2], splines[3]
+    spline(x - left, a)
+    spline(y - below, b)
+    spline_slope(x - left, da)
+    spline_slope(y - below, db)
+    value, along, across = 0.0, 0.0, 0.0
+    for j in range(6):
+        row, slope = 0.0, 0.0
+        for k in range(6):
+            g = nodes[left + j, below + k]
+            row += g * b[k]
+            slope += g * db[k]
+        value += a[j] * row
+        along += da[j] * row
+        across += a[j] * slope
+    return value, along, across
+
+
+@njit(**FROM_PYTHON, fastmath=FAST)
 def gather(
     points: Floats,
     charges: Floats,
@@ -381,71 +406,25 @@ def gather(
     ``own`` (m + 1, m + 1, 3) holds the value and the gradient, in steps, that a point of charge 1 causes at itself, by
     where it lies between nodes.
     """
-    a, b, da, db = np.empty(6), np.empty(6), np.empty(6), np.empty(6)
+    splines, mine = np.empty((4, 6)), np.empty(3)
     m = len(own) - 1
     for i in range(first, last):
         x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
-        left, below = int(x), int(y)
-        x -= left
-        y -= below
-        spline(x, a)
-        spline(y, b)
-        spline_slope(x, da)
-        spline_slope(y, db)
-        value, along, across = 0.0, 0.0, 0.0
-        for j in range(6):
-            row, slope = 0.0, 0.0
-            for k in range(6):
-                g = grid[left + j, below + k]
-                row += g * b[k]
-                slope += g * db[k]
-            value += a[j] * row
-            along += da[j] * row
-            across += a[j] * slope
-        u, v = m * x, m * y
+        value, along, across = _read_field(x, y, grid, splines)
+        u, v = m * (x - int(x)), m * (y - int(y))
         j, k = min(int(u), m - 1), min(int(v), m - 1)
         u -= j
         v -= k
         near, far = charges[i] * (1.0 - u), charges[i] * u
         for part in range(3):
-            mine = (1.0 - v) * (near * own[j, k, part] + far * own[j + 1, k, part])
-            mine += v * (near * own[j, k + 1, part] + far * own[j + 1, k + 1, part])
-            if part == 0:
-                value -= mine
-            elif part == 1:
-                along -= mine
-            else:
-                across -= mine
-        values[i] = value
-        gradients[i, 0] = along / step[0]
-        gradients[i, 1] = across / step[1]
+            mine[part] = (1.0 - v) * (near * own[j, k, part] + far * own[j + 1, k, part])
+            mine[part] += v * (near * own[j, k + 1, part] + far * own[j + 1, k + 1, part])
+        values[i] = value - mine[0]
+        gradients[i, 0] = (along - mine[1]) / step[0]
+        gradients[i, 1] = (across - mine[2]) / step[1]
 
 
-@njit(cache=True, nogil=True)
-def _read_field(y: Floats, low: Floats, step: Floats, nodes: Floats, splines: Floats, slope: Floats) -> float:
-    """Return the value of a field on a grid at a point y (2,), and set slope (2,); splines (4, 6) are room for this."""
-    u, v = (y[0] - low[0]) / step[0], (y[1] - low[1]) / step[1]
-    left, below = int(u), int(v)
-    a, b, da, db = splines[0], splines[1], splines[2], splines[3]
-    spline(u - left, a)
-    spline(v - below, b)
-    spline_slope(u - left, da)
-    spline_slope(v - below, db)
-    value, along, across = 0.0, 0.0, 0.0
-    for j in range(6):
-        row, rise = 0.0, 0.0
-        for k in range(6):
-            g = nodes[left + j, below + k]
-            row += g * b[k]
-            rise += g * db[k]
-        value += a[j] * row
-        along += da[j] * row
-        across += a[j] * rise
-    slope[0], slope[1] = along / step[0], across / step[1]
-    return value
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def place(
     points: Floats,
     indices: Any,
@@ -484,7 +463,8 @@ def place(
                 j = indices[i, k]
                 r = 0.0
                 for c in range(d):
-                    r += (there[c] - points[j, c]) ** 2
+                    gap = there[c] - points[j, c]
+                    r += gap * gap
                 energy = 0.5 * (dof + 1.0) * np.log1p(r / dof) if heavy else r
                 pull = 2.0 * p[i, k] * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
                 cost += p[i, k] * energy
@@ -494,13 +474,16 @@ def place(
                     slope[c] += pull * (there[c] - points[j, c])
             total = 0.0
             if nodes is not None:
-                total = _read_field(there, low, step, nodes, splines, push)
+                x, y = (there[0] - low[0]) / step[0], (there[1] - low[1]) / step[1]
+                total, along, across = _read_field(x, y, nodes, splines)
+                push[0], push[1] = along / step[0], across / step[1]
             if others is not None:
                 push[:] = 0.0
                 for j in range(len(others)):
                     r = 0.0
                     for c in range(d):
-                        r += (there[c] - others[j, c]) ** 2
+                        gap = there[c] - others[j, c]
+                        r += gap * gap
                     w = (1.0 + r / dof) ** (-0.5 * (dof + 1.0)) if heavy else np.exp(-r)
                     total += w
                     w *= -2.0 * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
@@ -528,7 +511,7 @@ def place(
             places[i, c] = here[c]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**FROM_PYTHON, fastmath=FAST)
 def fold_power(spectrum: Any, folded: Any) -> None:
     """Write the squares of a spectrum, twice where it stands for two waves, and those of opposite waves added."""
     n_rows, n_columns = spectrum.shape
@@ -543,7 +526,7 @@ def fold_power(spectrum: Any, folded: Any) -> None:
         folded[i, n_columns - 1] *= 0.5
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
     """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""
     m = len(counts) - 1
@@ -559,35 +542,7 @@ def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -
         counts[j + 1, k + 1] += u * v
 
 
-@njit(cache=True, nogil=True)
-def descend(
-    gradient: Floats,
-    rate: float,
-    momentum: float,
-    slowest: float,
-    longest: float,
-    velocity: Floats,
-    gains: Floats,
-    points: Floats,
-) -> None:
-    """Move points (n, d) by momentum, with a gain for each coordinate that grows as long as its direction holds."""
-    n, d = points.shape
-    for i in range(n):
-        length = 0.0
-        for k in range(d):
-            onwards = (gradient[i, k] < 0.0) == (velocity[i, k] > 0.0)
-            gains[i, k] = max(gains[i, k] + 0.2 if onwards else gains[i, k] * 0.8, slowest)
-            velocity[i, k] = momentum * velocity[i, k] - rate * gains[i, k] * gradient[i, k]
-            length += velocity[i, k] * velocity[i, k]
-        if length > longest * longest:
-            shorter = longest / np.sqrt(length)
-            for k in range(d):
-                velocity[i, k] *= shorter
-        for k in range(d):
-            points[i, k] += velocity[i, k]
-
-
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def offer_neighbors(
     distances: Any, queries: Any, members: Any, nearest: Any, indices: NDArray[np.int32], counts: Any
 ) -> None:
@@ -627,7 +582,7 @@ def offer_neighbors(
             heap[at], names[at] = d, members[column]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**FROM_PYTHON, fastmath=FAST)
 def city_blocks(rows: Singles, queries: Any, others: Singles, members: Any, distances: Singles) -> None:
     """Fill distances (a, b) with the Manhattan distances of some rows to some others, four of these at a time."""
     d, m = rows.shape[1], len(members)
@@ -651,7 +606,7 @@ def city_blocks(rows: Singles, queries: Any, others: Singles, members: Any, dist
                 distances[a, first + k] = sums[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FROM_PYTHON, error_model="numpy")
 def offer_sparse(
     indptr: Any,
     indices: Any,
@@ -703,7 +658,7 @@ def offer_sparse(
         offer_neighbors(distances, query, members, nearest, found, counts)
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def interleave(points: Floats, low: Floats, scale: float, depth: int) -> NDArray[np.int64]:
     """Return the cells (n,) of a cube that points (n, 3) lie in: digits from 0 to 7, the coarsest division first."""
     codes = np.zeros(len(points), np.int64)
@@ -719,7 +674,7 @@ def interleave(points: Floats, low: Floats, scale: float, depth: int) -> NDArray
     return codes
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def grow_tree(codes: Any, points: Floats, most: int, depth: int) -> tuple[Floats, Any]:
     """Return the cells of a tree of points (n, 3) in the order of their codes, each before those within it.
 
@@ -752,7 +707,7 @@ def grow_tree(codes: Any, points: Floats, most: int, depth: int) -> tuple[Floats
                 low, high = min(low, x), max(high, x)
                 total += x
             boxes[n_cells, c] = total / (end - start)
-            boxes[n_cells, 3] = (high - low) ** 2 + (0.0 if c == 0 else boxes[n_cells, 3])
+            boxes[n_cells, 3] = (high - low) * (high - low) + (0.0 if c == 0 else boxes[n_cells, 3])
         # A point must not be farther from the mean of its own cell, even by rounding, than this is wide.
         least = 1e-20 * boxes[0, 3] if boxes[0, 3] > 0.0 else 1.0
         boxes[n_cells, 3] = max(boxes[n_cells, 3], least)
@@ -781,7 +736,7 @@ def _table_place(r: float, scale: float, per_step: float, last: int) -> float:
     return min(place, last - 1e-6)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(**FROM_PYTHON, fastmath=FAST)
 def climb(
     points: Floats,
     boxes: Floats,

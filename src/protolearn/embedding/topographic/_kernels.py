@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from protolearn.core.compiling import WITHIN_LOOPS
+from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.topographic._base import LEAST_AFFINITY
 
@@ -25,7 +25,7 @@ SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that
 INLINED: dict[str, Any] = {**WITHIN_LOOPS, "forceinline": True}
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**FROM_PYTHON, fastmath=SUMS)
 def observe(points: Floats, images: Floats, rows: Any, precision: float, weights: Any, rate: float, won: Any) -> float:
     """Present sampling vectors (T, M) to an exploratory observation machine; return the mean cost.
 
@@ -51,7 +51,7 @@ def observe(points: Floats, images: Floats, rows: Any, precision: float, weights
     return cost / len(points)
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**FROM_PYTHON, fastmath=SUMS)
 def present(
     points: Floats,
     anchors: Indices,
@@ -67,20 +67,21 @@ def present(
     scale: float,
     rate: float,
     form: Any,
+    scale_free: bool | None,
     won: Indices,
 ) -> float:
     """Present sampling vectors (T, M) to all images; return the mean divergence.
 
     A vector with an anchor of 0 or more is relative to that image. Affinities are those of squared distances beyond
     the offsets (n,), by offset and precision of ``each`` sample, or by those of the winner; that of a sample to itself
-    is ``exp(-own)``. The winners are written to ``won`` (T,).
+    is ``exp(-own)``. The winners are written to ``won`` (T,). A divergence that is not scale-free is given by None.
     """
     n, M = images.shape
-    b, scale_free = form.q_power, form.scale_free
+    b = form.q_power
     floor = np.inf if b == 0.0 else FLOOR
     # squared distance from where on -log g is beyond NOTHING / a
     reach = NOTHING / form.p_power if b == 0.0 else np.inf
-    far = scale * np.expm1(min(2.0 * reach / (scale + 1.0), 700.0)) if student else 2.0 * scale**2 * reach
+    far = scale * np.expm1(min(2.0 * reach / (scale + 1.0), 700.0)) if student else 2.0 * scale * scale * reach
     s, distances, c, x, pull = np.empty(M), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     powers = np.empty(n if winner == DIVERGENCE else 0)
     cost = 0.0
@@ -91,7 +92,7 @@ def present(
         if winner != IMAGE or b != 0.0:
             for k in range(n):
                 c[k] = _minus_log(distances[k], student, scale)
-        if scale_free:
+        if scale_free is not None:
             nearest = c[best]  # the kernel falls with the distance
             for k in range(n):
                 c[k] -= nearest
@@ -101,7 +102,7 @@ def present(
             else:
                 for k in range(n):
                     powers[k] = np.exp(-b * min(c[k], floor))
-                best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
+                best = lowest(powers, weights, best) if scale_free is None else _lowest_log(powers, weights, b)
         won[t] = best
         row = _row(best, rows)
         for k in range(n):
@@ -114,12 +115,16 @@ def present(
             else:
                 c[k] = np.inf
         x[best] = min(own[best], floor)
-        cost += _scale_free_pull(x, c, b, pull) if scale_free else _pull(x, c, form, pull)
+        if scale_free is None:
+            cost += _pull(x, c, form, pull)
+        else:
+            cost += _scale_free_pull(x, c, b, pull)
         unit = _largest(pull) if b > 0.0 else 1.0  # pulls that fade with the distance are measured by the largest
         for k in range(n):
             if pull[k] == 0.0:
                 continue
-            slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / scale**2  # Bunte 2011, eqs. 8.14, 8.16
+            # Bunte 2011, eqs. 8.14 and 8.16
+            slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / (scale * scale)
             step = rate * slope * max(-1.0, min(1.0, pull[k] / unit))
             for m in range(M):
                 images[k, m] -= step * (images[k, m] - s[m])
@@ -146,7 +151,8 @@ def _squared_distances(s: Floats, images: Floats, distances: Floats) -> int:
     for k in range(len(images)):
         distance = 0.0
         for m in range(images.shape[1]):
-            distance += (s[m] - images[k, m]) ** 2
+            gap = s[m] - images[k, m]
+            distance += gap * gap
         distances[k] = distance
         if distance < distances[nearest]:
             nearest = k
@@ -156,7 +162,7 @@ def _squared_distances(s: Floats, images: Floats, distances: Floats) -> int:
 @njit(**INLINED)
 def _minus_log(distance: float, student: bool, scale: float) -> float:
     """Return -log g at a squared distance, of a Student or Gaussian kernel."""
-    return 0.5 * (scale + 1.0) * np.log1p(distance / scale) if student else distance / (2.0 * scale**2)
+    return 0.5 * (scale + 1.0) * np.log1p(distance / scale) if student else distance / (2.0 * scale * scale)
 
 
 @njit(**INLINED)
@@ -212,7 +218,7 @@ def _largest(pull: Floats) -> float:
     return largest if largest > 0.0 else 1.0
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**FROM_PYTHON, fastmath=SUMS)
 def lowest(costs: Floats, weights: Any, guess: int) -> int:
     """Return the row with the lowest ``base + sum values * costs``; no term is negative if ``positive``."""
     index, values, counts, base, positive = weights
@@ -247,7 +253,7 @@ def _lowest_log(powers: Floats, weights: Any, gamma: float) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, places: Floats) -> None:
     """Write places (m, M), each with the lowest sum of ``h_k log(1 + |place - image_k|^2 / scale)``.
 
@@ -275,7 +281,8 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
                 distance = 0.0
                 if step > 0:
                     for m in range(M):
-                        distance += (place[m] - images[k, m]) ** 2
+                        gap = place[m] - images[k, m]
+                        distance += gap * gap
                 weight = h[k] / (1.0 + distance / scale)
                 total += weight
                 for m in range(M):
@@ -283,13 +290,14 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
             moved = 0.0
             for m in range(M):
                 following[m] /= total
-                moved += (following[m] - place[m]) ** 2
+                gap = following[m] - place[m]
+                moved += gap * gap
                 place[m] = following[m]
             if scale == np.inf or (step > 0 and moved <= SETTLED * scale):
                 break
 
 
-@njit(cache=True, nogil=True)
+@njit(**FROM_PYTHON)
 def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, precisions: Floats) -> None:
     """Change precisions (m,) such that affinities to neighbors (m, K) have an entropy of log(perplexity).
 
@@ -310,7 +318,7 @@ def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, prec
                     h = shares[k] * np.exp(-beta * excess)
                     total += h
                     first += h * excess
-                    second += h * excess**2
+                    second += h * excess * excess
             mean = first / total
             gap = np.log(total) + beta * mean - target
             if abs(gap) < 1e-5:
@@ -319,7 +327,7 @@ def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, prec
                 low = beta
             else:
                 high = beta
-            slope = beta**2 * (second / total - mean**2)  # -dH / dlog beta
+            slope = beta * beta * (second / total - mean * mean)  # -dH / dlog beta
             following = beta * np.exp(max(-2.0, min(2.0, gap / slope))) if slope > 0.0 else 0.0
             if not low < following < high:
                 following = 2.0 * low if high == np.inf else 0.5 * (low + high)

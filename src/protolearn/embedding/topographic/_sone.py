@@ -451,9 +451,8 @@ class Attraction:
         won = np.empty(len(points), np.int64)
         weights = None if WINNERS[self.winner] == "image" else self.weights
         affinities = self.squares.rows, self.offsets, self.precisions, self.own, weights, self.each
-        student = self.kernel == "student"
-        cost = present(points, anchors, images, *affinities, self.winner, student, self.scale, rate, self.form, won)
-        return cost, won
+        shape = self.winner, self.kernel == "student", self.scale, rate, self.form, self.form.scale_free or None
+        return present(points, anchors, images, *affinities, *shape, won), won
 
     def _present_plainly(self, points: Floats, anchors: Indices, images: Floats, rate: float) -> tuple[float, Indices]:
         """Present sampling vectors one by one, with any divergence."""
