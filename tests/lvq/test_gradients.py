@@ -235,3 +235,52 @@ def test_wide_matrices_take_other_products_with_the_same_results(localization, m
         np.testing.assert_allclose(dW[p], -np.where(np.isnan(X), 0.0, weighted @ A[slot]).sum(axis=0), rtol=1e-8)
         expected[slot] += weighted.T @ F
     np.testing.assert_allclose(dA, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        MatrixMetric(),
+        MatrixMetric(3),
+        MatrixMetric(localization="class"),
+        MatrixMetric(3, localization="prototype"),
+        ProductMetric(3),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_single_precision_changes_cost_and_gradient_by_its_rounding(metric, missing):
+    rng = np.random.default_rng(3)
+    n, n_features = 400, 70
+    classes = np.array([0, 0, 1, 2])
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, n_features)) + 2.0 * np.eye(3, n_features)[y]
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    W = rng.normal(size=(len(classes), n_features))
+    theta = metric.start(n_features, classes, np.random.RandomState(0))
+    theta = tuple(part + 0.02 * rng.normal(size=part.shape) for part in theta)
+    shapes = [W.shape, *(part.shape for part in theta)]
+    problem = Problem(
+        X, y, rng.uniform(0.5, 2, n), classes, metric, RelativeDistance("sigmoid", (2.0, 2.0)), 0.1, shapes
+    )
+    assert problem.wide
+    single = problem.in_single()
+    assert single.X.dtype == np.float32
+    (cost, gradient), (rough, slopes) = problem(pack(W, theta)), single(pack(W, theta))
+    eps = float(np.finfo(np.float32).eps)
+    assert rough == pytest.approx(cost, rel=10 * eps)
+    assert slopes.dtype == np.float64
+    assert np.linalg.norm(slopes - gradient) <= 20 * eps * np.linalg.norm(gradient)
+
+
+def test_samples_in_single_precision_have_no_subnormal_numbers():
+    problem, _ = problem_of(MatrixMetric())
+    X = np.where(np.arange(N) == 1, 1e-41, problem.X)
+    assert_allclose(replace(problem, X=X).in_single().X[:, 1], 0.0, atol=0.0)
+
+
+def test_metrics_that_do_not_support_single_precision_do_without():
+    assert not replace(problem_of(DiagonalMetric())[0], X=np.ones((1000, 64))).wide
+    assert replace(problem_of(MatrixMetric())[0], X=np.ones((1000, 64))).wide
+    assert not replace(problem_of(MatrixMetric())[0], X=np.ones((1000, 10))).wide

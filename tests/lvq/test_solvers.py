@@ -225,6 +225,32 @@ def test_same_seed_same_model(solver, wine):
     assert np.array_equal(first.omega_, second.omega_)
 
 
+def test_lbfgs_finishes_wide_matrices_in_double_precision():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 3
+    X = rng.normal(size=(600, 70)) + np.eye(3, 70)[y]
+    models = [GMLVQ(max_iter=80, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
+    np.testing.assert_array_equal(models[0].omega_, models[1].omega_)
+    types = []
+
+    class Follow(LBFGS):
+        def minimize(self, problem, start, max_iter, tol, rng, watch):
+            assert problem.wide
+
+            def see(flat, cost, stage=0):
+                exact = problem(flat)[0]
+                types.append("double" if cost == exact else "single")
+                assert cost == pytest.approx(exact, rel=1e-6)
+                watch(flat, cost, stage)
+
+            return super().minimize(problem, start, max_iter, tol, rng, see)
+
+    GMLVQ(solver=Follow(), max_iter=80).fit(X, y)
+    assert types[0] == "single"
+    assert types[-1] == "double"
+    assert types == sorted(types, reverse=True)
+
+
 def test_waypoint_recovers_from_steps_that_are_too_long(wine):
     X, y = wine
     settings = {"regularization": 0.0, "slope": 2.0, "max_iter": 60}

@@ -63,7 +63,8 @@ def near_pairs(
 
     ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``, whose
     squared lengths are ``of_rows`` (r,) and ``of_columns`` (c,). The first pairs go to the front of ``pairs`` (at least
-    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned.
+    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned. All
+    arrays of numbers but ``gaps`` have one type, in which sums stay, without literals of another.
     """
     n_rows, n_columns = products.shape
     near = 0
@@ -80,7 +81,7 @@ def near_pairs(
                 continue
             for b in range(start, stop):
                 j = column + b
-                distance = of_rows[a] + of_columns[b] - 2.0 * products[a, b]
+                distance = of_rows[a] + of_columns[b] - (products[a, b] + products[a, b])
                 radius = max(radii[i], radii[j])
                 reach = radius + allowances[i] + allowances[j]
                 if distance < reach * reach:
@@ -92,7 +93,7 @@ def near_pairs(
                         place = len(pairs) - almost
                     pairs[place, 0] = i
                     pairs[place, 1] = j
-                    gaps[place] = ROUNDED_DOWN * np.sqrt(max(distance, 0.0))
+                    gaps[place] = ROUNDED_DOWN * np.sqrt(max(np.float64(distance), 0.0))
     return near, almost
 
 
@@ -104,7 +105,7 @@ def _any_within(
     found = 0
     for b in range(len(products)):
         reach = max(radius, radii[b]) + allowance + allowances[b]
-        found += length + lengths[b] - 2.0 * products[b] < reach * reach
+        found += length + lengths[b] - (products[b] + products[b]) < reach * reach
     return found > 0
 
 

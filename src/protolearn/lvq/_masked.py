@@ -44,6 +44,8 @@ class MaskedMetric(MatrixMetric):
         As for `MatrixMetric`.
     """
 
+    single_precision = False
+
     def __init__(
         self,
         shape: tuple[int, int],

@@ -13,13 +13,14 @@ import numpy as np
 
 from protolearn.core.chunks import CACHED, block_size, cut
 from protolearn.core.threads import Threads
-from protolearn.core.types import Bools, Floats, Indices
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.relevance import Comparison, Metric, Theta
 
 __all__ = ["PartitionedProblem", "Problem"]
 
 T = TypeVar("T")
+WIDE = 64  # features from which products take most of the time
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 
@@ -111,6 +112,18 @@ class Problem:
         W, *theta = (flat[block].reshape(shape) for block, shape in zip(self.blocks, self.shapes))
         return W, tuple(theta)
 
+    @property
+    def wide(self) -> bool:
+        """Whether evaluations consist of matrix products that are twice as fast in single precision."""
+        n_features = self.X.shape[1]
+        return self.metric.single_precision and n_features >= WIDE and len(self.X) > 4 * n_features
+
+    def in_single(self) -> Self:
+        """Return the problem with samples in single precision, from which distances and sums are then computed."""
+        X: Array = self.X.astype(np.float32)
+        X[np.abs(X) < np.finfo(X.dtype).tiny] = 0.0
+        return replace(self, X=X)
+
     def normalized(self, flat: Floats) -> Floats:
         """Return the equivalent flat vector with a normalized metric."""
         W, theta = self.unpack(flat)
@@ -122,7 +135,8 @@ class Problem:
         W, theta = self.unpack(flat)
         normal = self.metric.normalize(theta)
         n_samples = self.n_samples if rows is None else len(self.u[rows])
-        comparison = self.metric.compare(W, self.classes, normal, n_samples)
+        given = (part.astype(self.X.dtype, copy=False) for part in (W, *normal))
+        comparison = self.metric.compare(next(given), self.classes, tuple(given), n_samples)
         if rows is None:
             sums, mass = self.sums(comparison, stage), self.mass
         else:
@@ -169,7 +183,7 @@ class Problem:
 
     def _chunk_size(self) -> int:
         n_features = self.X.shape[1]
-        row_bytes = 16 * (n_features + len(self.classes))  # with projections, distances and their derivatives
+        row_bytes = 2 * self.X.itemsize * n_features + 16 * len(self.classes)  # projections, distances, derivatives
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
         size = block_size(row_bytes, CACHED, least=max(128, n_numbers // n_features))
         n_pairs = -(-self.n_samples // (2 * size))
@@ -181,7 +195,7 @@ class Problem:
             D[:, self.hidden] = np.inf
         own = self.y[rows][:, None] == self.classes
         cost, G = stage(D, own, self.u[rows])
-        return Sums(cost, gather(G))
+        return Sums(cost, tuple(part.astype(np.float64, copy=False) for part in gather(G)))
 
 
 @dataclass

@@ -60,6 +60,9 @@ class Metric(BaseEstimator):
         if both are scaled. If so, training uses centered and scaled coordinates.
     allows_missing : bool
         Whether the metric supports missing values (NaN), which it leaves out of the distances.
+    single_precision : bool
+        Whether `compare` also accepts arrays in single precision, and then computes its matrix products in it. Solvers
+        that use this for wide samples finish in double precision.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class Metric(BaseEstimator):
 
     homogeneous = False
     allows_missing = False
+    single_precision = False
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return the initial parameters.
@@ -445,6 +449,8 @@ class MatrixMetric(Relevance):
     [0, 0, 1, 1]
     """
 
+    single_precision = True
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -531,6 +537,8 @@ class ProductMetric(Relevance):
     >>> omega.shape, psi.shape, metric.matrices((omega, psi)).shape
     ((1, 2, 3), (2, 2, 2), (2, 2, 3))
     """
+
+    single_precision = True
 
     def __init__(
         self, n_components: int | None = None, *, localization: str = "class", start_at: str | ArrayLike = "identity"
@@ -644,7 +652,7 @@ class MatrixComparison(Comparison):
                 Z -= V
                 D[:, mine] = np.einsum("ij,ij->i", Z, Z)[:, None]
             else:
-                part = Z @ (-2.0 * V.T)
+                part = (Z @ (-2.0 * V.T)).astype(np.float64, copy=False)
                 part += np.einsum("ij,ij->i", Z, Z)[:, None]
                 part += np.einsum("ij,ij->i", V, V)
                 np.maximum(part, 0.0, out=part)
@@ -671,9 +679,11 @@ class MatrixComparison(Comparison):
 
     def _gather(self, X: Floats, G: Floats, view: Floats | None) -> Theta:
         """Return sums over samples, given their view if there is one matrix for all."""
+        G = _in_type(G, X.dtype)
         of_matrices = self._no_sums()
         for slot in range(len(self.A) if self.theta else 0):
-            g = G[:, self.members[slot]].sum(axis=1)
+            mine = G[:, self.members[slot]]
+            g = mine @ np.ones(mine.shape[1], mine.dtype)
             rows = slice(None) if view is not None else np.flatnonzero(g)
             some = X[rows]
             if self.symmetric:
@@ -683,7 +693,7 @@ class MatrixComparison(Comparison):
             else:
                 Z = some @ self.A[slot].T if view is None else view
                 np.matmul((g[rows, None] * Z).T, some, out=of_matrices[slot])
-        return np.zeros_like(self.W), G.T @ X, G.sum(axis=0), of_matrices
+        return np.zeros_like(self.W), G.T @ X, np.ones(len(G), G.dtype) @ G, of_matrices
 
     def _measure_partial(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
         """Do the same for samples with missing values, each of which differs from no prototype."""
@@ -711,7 +721,7 @@ class MatrixComparison(Comparison):
 
     def _no_sums(self) -> Floats:
         s, M, N = self.A.shape
-        return np.zeros((s, N if self.symmetric else M, N))
+        return np.zeros((s, N if self.symmetric else M, N), self.A.dtype)
 
     def slopes(self, sums: Theta) -> tuple[Floats, Theta]:
         """Return the derivatives by W and by each array of theta, from sums over all samples."""
@@ -820,9 +830,9 @@ def log_volume(omega: Floats) -> tuple[float, Floats]:
     value, slopes = 0.0, []
     for matrix in omega:  # Bunte 2011, section 3.2; the derivative is the transposed pseudo-inverse
         try:
-            factor = cho_factor(matrix @ matrix.T, lower=True)
+            factor = cho_factor(matrix @ matrix.T, lower=True, overwrite_a=True, check_finite=False)
             value += float(np.log(np.diag(factor[0])).sum())
-            slopes.append(cho_solve(factor, matrix))
+            slopes.append(cho_solve(factor, matrix, check_finite=False))
         except LinAlgError:
             U, singular, V = np.linalg.svd(matrix, full_matrices=False)
             safe = np.maximum(singular, 1e-8 * max(float(singular[0]), TINY))
@@ -830,6 +840,15 @@ def log_volume(omega: Floats) -> tuple[float, Floats]:
             slopes.append((U / safe) @ V)
     count = omega.shape[0] * omega.shape[1]
     return value / count, np.stack(slopes) / count
+
+
+def _in_type(G: Floats, dtype: Any) -> Floats:
+    """Return derivatives in the type of the samples, without numbers that are too small for it."""
+    if G.dtype == dtype:
+        return G
+    G = G.astype(dtype)
+    G[np.abs(G) < np.finfo(dtype).tiny] = 0.0
+    return G
 
 
 def _span(members: Indices) -> Any:

@@ -23,6 +23,7 @@ from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
+ROUGHLY = 10.0  # factor on the tolerance, at which L-BFGS changes from single to double precision
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -84,6 +85,9 @@ class LBFGS(Solver):
     If the slope of the squashing function is annealed, the initial slope is used for at most half of the iterations,
     then the final slope. If ``max_iter`` is reached, classifiers issue scikit-learn's ``ConvergenceWarning``.
 
+    With learned matrices of 64 features or more, and more than four samples for each feature, distances and sums are
+    computed in single precision until the cost settles to ten times ``tol``, then in double precision.
+
     Parameters
     ----------
     memory : int, default=10
@@ -108,35 +112,40 @@ class LBFGS(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> bool:
         """Minimize from ``start`` and report every step to ``watch``; return False if ``max_iter`` is reached first."""
-        stopped = False
-        number = 0
+        stopped, at = False, 0
 
         def callback(intermediate_result: OptimizeResult) -> None:
             nonlocal stopped
             try:
-                watch(intermediate_result.x, float(intermediate_result.fun), number)
+                watch(intermediate_result.x, float(intermediate_result.fun), at)
             except StopIteration:
                 stopped = True
                 raise
 
         stages = problem.cost.stages(min(problem.cost.n_stages, max_iter))
-        left = max_iter
-        for n_stages, stage in zip(range(len(stages), 0, -1), stages):
-            iterations = left // n_stages
+        runs = [(at, problem) for at in range(len(stages))]
+        if problem.wide:
+            rough = problem.in_single()
+            runs = [*((at, rough) for at, _ in runs), runs[-1]]
+        left, converged = max_iter, False
+        for at, part in runs:
+            iterations = left // max(1, len(stages) - at)
             options = {
                 "maxiter": iterations,
                 "maxfun": 20 * iterations,
                 "maxcor": self.memory,
-                "ftol": tol,
+                "ftol": tol if part is problem else ROUGHLY * tol,
                 "gtol": 1e-9,
             }
             result = minimize(
-                problem, start, args=(stage,), jac=True, method="L-BFGS-B", callback=callback, options=options
+                part, start, args=(stages[at],), jac=True, method="L-BFGS-B", callback=callback, options=options
             )
             if stopped:
                 return True
-            start, left, number = result.x, left - result.nit, number + 1
-        return bool(result.status != 1)
+            start, left, converged = result.x, left - result.nit, result.status != 1
+            if not left:
+                break
+        return bool(converged)
 
 
 class SGD(Solver):
