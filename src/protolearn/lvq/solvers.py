@@ -23,7 +23,6 @@ from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
-ROUGHLY = 10.0  # factor on the tolerance, at which L-BFGS changes from single to double precision
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -86,7 +85,7 @@ class LBFGS(Solver):
     then the final slope. If ``max_iter`` is reached, classifiers issue scikit-learn's ``ConvergenceWarning``.
 
     With learned matrices of 64 features or more, and more than four samples for each feature, distances and sums are
-    computed in single precision until the cost settles to ten times ``tol``, then in double precision.
+    computed in single precision until the cost settles, then in double precision until it settles again.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ class LBFGS(Solver):
                 "maxiter": iterations,
                 "maxfun": 20 * iterations,
                 "maxcor": self.memory,
-                "ftol": tol if part is problem else ROUGHLY * tol,
+                "ftol": tol,
                 "gtol": 1e-9,
             }
             result = minimize(
