@@ -229,7 +229,7 @@ def test_lbfgs_finishes_wide_matrices_in_double_precision():
     rng = np.random.default_rng(0)
     y = np.arange(600) % 3
     X = rng.normal(size=(600, 70)) + np.eye(3, 70)[y]
-    models = [GMLVQ(max_iter=80, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
+    models = [GMLVQ(max_iter=1000, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
     np.testing.assert_array_equal(models[0].omega_, models[1].omega_)
     types = []
 
@@ -245,7 +245,7 @@ def test_lbfgs_finishes_wide_matrices_in_double_precision():
 
             return super().minimize(problem, start, max_iter, tol, rng, see)
 
-    GMLVQ(solver=Follow(), max_iter=80).fit(X, y)
+    GMLVQ(solver=Follow(), max_iter=1000).fit(X, y)
     assert types[0] == "single"
     assert types[-1] == "double"
     assert types == sorted(types, reverse=True)
