@@ -12,7 +12,19 @@ import numpy as np
 
 from benchmarks.environments import ROOT
 
-__all__ = ["Split", "chromosomes", "digits", "letter", "segmentation", "stored", "synthetic", "usps", "wine"]
+__all__ = [
+    "Split",
+    "chromosomes",
+    "digits",
+    "letter",
+    "mnist",
+    "mnist_components",
+    "segmentation",
+    "stored",
+    "synthetic",
+    "usps",
+    "wine",
+]
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -48,6 +60,23 @@ def usps() -> Split:
     """Return the handwritten digits of USPS with their own split, as gray values in [-1, 1]."""
     arrays = stored("usps")  # thousandths
     return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
+
+
+def mnist() -> Split:
+    """Return the handwritten digits of MNIST with their own split, as gray values in [0, 1]."""
+    parts = [stored(f"mnist_{part}") for part in ("train_1", "train_2", "test")]
+    images = [part["X"].reshape(len(part["X"]), -1) / 255 for part in parts]
+    labels = [part["y"] for part in parts]
+    return np.concatenate(images[:2]), np.concatenate(labels[:2]), images[2], labels[2]
+
+
+def mnist_components() -> Split:
+    """Return the first 5,000 training samples and 2,000 test samples of MNIST, in 64 principal components."""
+    from sklearn.decomposition import PCA
+
+    X, y, X_test, y_test = mnist()
+    pca = PCA(64, svd_solver="covariance_eigh").fit(X[:5000])
+    return pca.transform(X[:5000]), y[:5000], pca.transform(X_test[:2000]), y_test[:2000]
 
 
 def chromosomes() -> Split:

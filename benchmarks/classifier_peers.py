@@ -20,7 +20,7 @@ from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS, competitor
 __all__: list[str] = []
 
 REAL = ("digits", "segmentation", "letter", "usps")
-MATRIX = (*REAL, "synthetic", "digits-local", "digits-rank2")
+MATRIX = (*REAL, "mnist", "synthetic", "digits-local", "digits-rank2")
 
 
 @competitor(OURS, *MATRIX, "predict", package="protolearn", environment="own", threads=(1, 2))
@@ -35,6 +35,34 @@ def our_local_matrices(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> An
     from protolearn import LGMLVQ
 
     return LGMLVQ(random_state=0).fit(X, y)
+
+
+@competitor(OURS, "lmnn", package="protolearn", environment="own")
+def our_neighbors(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
+    from protolearn import LMNN
+
+    return _neighbors(LMNN(), X, y)
+
+
+@competitor("metric-learn", "lmnn", package="metric-learn", environment="metric")
+def metric_learn_neighbors(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
+    from metric_learn import LMNN
+
+    return _neighbors(LMNN(random_state=0), X, y)
+
+
+@competitor("pylmnn", "lmnn", package="pylmnn", environment="metric")
+def pylmnn_neighbors(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
+    from pylmnn import LargeMarginNearestNeighbor
+
+    return _neighbors(LargeMarginNearestNeighbor(random_state=0), X, y)
+
+
+def _neighbors(metric: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(metric, KNeighborsClassifier(3)).fit(X, y)
 
 
 @competitor(OURS, "scaling", package="protolearn", environment="own")

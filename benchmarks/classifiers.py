@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.classifier_data import Split, digits, letter, segmentation, synthetic, usps
+from benchmarks.classifier_data import Split, digits, letter, mnist, mnist_components, segmentation, synthetic, usps
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
@@ -211,6 +211,20 @@ TASKS: dict[str, Task] = {
         ClassifierTask("segmentation", "image segmentation (UCI), 210 x 16, 7 classes", segmentation),
         ClassifierTask("letter", "letters (UCI), 14,000 x 16, 26 classes", letter, epochs=20),
         ClassifierTask("usps", "handwritten digits of USPS, 7,291 x 256, 10 classes", usps, epochs=20),
+        ClassifierTask(
+            "mnist",
+            "handwritten digits of MNIST, 60,000 x 784, 10 classes",
+            mnist,
+            epochs=20,
+            dtype="float32",
+            most_fits=1,
+        ),
+        ClassifierTask(
+            "lmnn",
+            "a metric for nearest neighbors (LMNN), MNIST, 5,000 x 64, 10 classes",
+            mnist_components,
+            most_fits=2,
+        ),
         ClassifierTask(
             "synthetic", "overlapping classes, 35,000 x 50, 5 classes", partial(synthetic, 50_000, 50), epochs=5
         ),

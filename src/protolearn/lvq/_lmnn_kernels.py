@@ -57,7 +57,8 @@ def near_pairs(
 
     ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``, whose
     squared lengths are ``of_rows`` (r,) and ``of_columns`` (c,). The first pairs go to the front of ``pairs`` (at least
-    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned.
+    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned. All
+    arrays of numbers but ``gaps`` have one type, in which sums stay, without literals of another.
     """
     n_rows, n_columns = products.shape
     near = 0
@@ -69,9 +70,11 @@ def near_pairs(
             found = 0  # a sum without branches uses vector instructions
             for b in range(n):
                 reach = max(own_radius, radii_of_columns[start + b]) + allowance + allowances_of_columns[start + b]
-                found += length + of_columns[start + b] - 2.0 * products[a, start + b] < reach * reach
+                found += (
+                    length + of_columns[start + b] - (products[a, start + b] + products[a, start + b]) < reach * reach
+                )
             for b in range(start, start + n if found > 0 else start):
-                distance = length + of_columns[b] - 2.0 * products[a, b]
+                distance = length + of_columns[b] - (products[a, b] + products[a, b])
                 radius = max(own_radius, radii_of_columns[b])
                 reach = radius + allowance + allowances_of_columns[b]
                 if distance < reach * reach:

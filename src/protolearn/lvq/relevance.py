@@ -673,7 +673,8 @@ class MatrixComparison(Comparison):
         """Return sums over samples, given their view if there is one matrix for all."""
         of_matrices = self._no_sums()
         for slot in range(len(self.A) if self.theta else 0):
-            g = G[:, self.members[slot]].sum(axis=1)
+            mine = G[:, self.members[slot]]
+            g = mine @ np.ones(mine.shape[1])  # faster than a sum along rows
             rows = slice(None) if view is not None else np.flatnonzero(g)
             some = X[rows]
             if self.symmetric:
@@ -683,7 +684,7 @@ class MatrixComparison(Comparison):
             else:
                 Z = some @ self.A[slot].T if view is None else view
                 np.matmul((g[rows, None] * Z).T, some, out=of_matrices[slot])
-        return np.zeros_like(self.W), G.T @ X, G.sum(axis=0), of_matrices
+        return np.zeros_like(self.W), G.T @ X, np.ones(len(G)) @ G, of_matrices
 
     def _measure_partial(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
         """Do the same for samples with missing values, each of which differs from no prototype."""
