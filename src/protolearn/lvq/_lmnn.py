@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
-from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
@@ -32,10 +31,8 @@ __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
 
 Codes = Indices
 Watch = Callable[[Floats, float], None]
-Place = tuple[slice, slice]  # rows and columns of a tile
 
 TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
-BLUR = 0.01  # error of squared distances, in units of the margin, up to which single precision finds near pairs
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
 KEPT_PAIRS = 10_000_000  # longest list of near pairs: 120 MB
 CROWDED = 0.125  # share of near pairs in a tile from which all are treated alike, by products of matrices
@@ -307,15 +304,15 @@ class LargeMarginCost:
 
     def target_distances(self, Z: Floats) -> Floats:
         """Return the squared distances (n, k) of mapped samples to their targets."""
+        from protolearn.lvq._lmnn_kernels import target_distances
+
         distances = np.empty(self.targets.shape)
-        for t, targets in enumerate(self.targets.T):
-            gaps = Z - Z[targets]
-            distances[:, t] = np.einsum("ij,ij->i", gaps, gaps)
+        target_distances(Z, self.targets, distances)
         return distances
 
     def _evaluate(self, Z: Floats, V: Floats, smoothing: float) -> tuple[float, float, Floats]:
         """Return the cost of mapped samples Z, exact and with rounded hinges, and the product ``L V``."""
-        from protolearn.lvq._lmnn_kernels import push, push_tile
+        from protolearn.lvq._lmnn_kernels import pull, push, push_tile
 
         b = self.push
         distances = self.target_distances(Z)
@@ -326,17 +323,14 @@ class LargeMarginCost:
         for near in self.near_pairs(Z, radii):
             if isinstance(near, Tile):
                 rows, columns, weights, of_rows, of_columns = near
-                parts = margins[:, rows], margins[:, columns], smoothing or None, active[:, rows], active[:, columns]
+                parts = margins[:, rows], margins[:, columns], smoothing, active[:, rows], active[:, columns]
                 sums = push_tile(weights, of_rows, of_columns, *parts)
                 product[rows] -= b * (weights.sum(axis=1)[:, None] * V[rows] - weights @ V[columns])
                 product[columns] -= b * (weights.sum(axis=0)[:, None] * V[columns] - weights.T @ V[rows])
             else:
                 sums = push(*near, Z, V, margins, radii, smoothing, b, active, product)
             exact, smoothed = exact + sums[0], smoothed + sums[1]
-        n, k = self.targets.shape
-        weights = (1.0 - b) + b * active.T  # Bunte 2011, section 2.5
-        pulls = csr_array((weights.ravel(), self.targets.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-        product += (pulls.sum(axis=0) + pulls.sum(axis=1))[:, None] * V - pulls @ V - pulls.T @ V
+        pull(self.targets, (1.0 - b) + b * active.T, V, product)  # Bunte 2011, section 2.5
         pulled = (1.0 - b) * distances.sum()
         return float(pulled + b * exact), float(pulled + b * smoothed), product
 
@@ -364,10 +358,8 @@ class NearPairs:
     """Find the pairs of samples of different classes that are nearer than given radii, while the samples move.
 
     Pairs are listed with an allowance for the movement of each sample, and the list serves until a sample has used up
-    its own: till then, pairs that are not in it are still too far apart. While most tiles have too many pairs for a
-    list, all are searched anew, with an allowance that follows the steps as they become shorter. Allowances are in
-    proportion to the distance from the origin, because samples move by a change of a linear map. A change of scale is
-    no movement.
+    its own: till then, pairs that are not in it are still too far apart. Allowances are in proportion to the distance
+    from the origin, because samples move by a change of a linear map. A change of scale is no movement.
 
     Parameters
     ----------
@@ -388,41 +380,38 @@ class NearPairs:
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
         self.mobility = np.maximum(norms, 1e-3 * norms.max()) if norms.any() else np.ones(len(X))
         self.listed = np.empty((0, 2), np.int32), np.empty(0, np.float32)
-        self.unlisted: list[tuple[Place, bool]] = []  # and whether they are crowded
+        self.unlisted: list[tuple[slice, slice]] = []
         self.seen: tuple[Floats, Floats] | None = None
         self.slack = 0.0
         self.age = 1
-        most = max(map(n_pairs, self.places), default=0)
+        most = max(((i.stop - i.start) * (j.stop - j.start) for i, j in self.places), default=0)
         self.found = np.empty((most, 2), np.int32), np.empty(most, np.float32)
 
     def __call__(self, Z: Floats, radii: Floats) -> Iterator[Listed | Tile]:
         """Yield all pairs that are nearer than the radius of either, and perhaps others."""
         scale, moved, drift = self._movement(Z, radii)
-        n_open = sum(not crowded for _, crowded in self.unlisted)
-        if drift <= self.slack and 2 * n_open <= len(self.places):
+        if drift <= self.slack:
             self.age += 1
             yield Listed(*self.listed, scale, moved)
-            view = View.of(Z, radii, np.zeros(len(Z)))
-            for place, crowded in self.unlisted:
-                near = None if crowded else self._search(view, place)[0]
-                yield near if near is not None and is_short(near, place) else tile_of(Z, place)
+            for tile in self._tiles(Z, self.unlisted):
+                near, _ = self._search(tile, radii, 0.0)
+                yield near if self._is_short(tile, near) else tile
             return
         self.slack = LIFETIME * drift / self.age if np.isfinite(drift) else 0.0
         self.seen, self.age, self.unlisted = (Z, radii), 1, []
         kept = [self.listed[0][:0]], [self.listed[1][:0]]
         n_kept = 0
-        view = View.of(Z, radii, self.slack * self.mobility)
-        for place in self.places:
-            near, almost = self._search(view, place)
-            n_new, short = len(near.pairs) + len(almost.pairs), is_short(near, place)
-            if n_new <= CROWDED * n_pairs(place) and n_kept + n_new <= KEPT_PAIRS:
+        for tile in self._tiles(Z, self.places):
+            near, almost = self._search(tile, radii, self.slack)
+            n_new = len(near.pairs) + len(almost.pairs)
+            if n_new <= CROWDED * tile.products.size and n_kept + n_new <= KEPT_PAIRS:
                 n_kept += n_new
                 for part in near, almost:
                     kept[0].append(part.pairs.copy())
                     kept[1].append(part.gaps.copy())
             else:
-                self.unlisted.append((place, not short))
-            yield near if short else tile_of(Z, place)
+                self.unlisted.append((tile.rows, tile.columns))
+            yield near if self._is_short(tile, near) else tile
         self.listed = np.concatenate(kept[0]), np.concatenate(kept[1])
 
     def _movement(self, Z: Floats, radii: Floats) -> tuple[float, Floats, float]:
@@ -439,61 +428,31 @@ class NearPairs:
         used = moved + np.maximum(radii - scale * radii_before, 0.0)
         return scale, moved, float((used / self.mobility).max()) / scale if scale > 0.0 else np.inf
 
-    def _search(self, view: View, place: Place) -> tuple[Listed, Listed]:
+    def _tiles(self, Z: Floats, places: list[tuple[slice, slice]]) -> Iterator[Tile]:
+        """Yield the inner products of all pairs in some tiles, around the mean of the rows of each."""
+        for rows, columns in places:
+            A = Z[rows]
+            center = A.mean(axis=0)
+            A, B = A - center, Z[columns] - center
+            yield Tile(rows, columns, A @ B.T, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
+
+    def _search(self, tile: Tile, radii: Floats, slack: float) -> tuple[Listed, Listed]:
         """Return the pairs of a tile that are near, and those that are almost so."""
         from protolearn.lvq._lmnn_kernels import near_pairs
 
-        products = view.Z[place[0]] @ view.Z[place[1]].T
-        parts = [values[part] for values in view[1:] for part in place]
-        near, almost = near_pairs(products, *parts, place[0].start, place[1].start, *self.found)
-        still = np.zeros(len(view.Z))
+        of_rows, of_columns = ((1.0 - 1e-12) * part for part in tile[3:])  # rounding must not lose a pair
+        places = tile.rows.start, tile.columns.start
+        near, almost = near_pairs(
+            tile.products, of_rows, of_columns, radii, slack * self.mobility, *places, *self.found
+        )
+        still = np.zeros(len(radii))
         ends = slice(near), slice(len(self.found[0]) - almost, None)
         first, second = (Listed(self.found[0][end], self.found[1][end], 1.0, still) for end in ends)
         return first, second
 
-
-class View(NamedTuple):
-    """Mapped samples (n, M) for a search, of one type: with squared lengths, radii and allowances for movement (n,)."""
-
-    Z: Array
-    lengths: Array
-    radii: Array
-    allowances: Array
-
-    @classmethod
-    def of(cls, Z: Floats, radii: Floats, allowances: Floats) -> View:
-        """Return the view in single precision, unless samples are so far from the origin that this would blur margins.
-
-        Rounding must not lose a pair: it changes a squared distance by less than M + 8 units in the last place of the
-        sum of the squared lengths, by which these are reduced. Radii and allowances are increased likewise.
-        """
-        lengths = np.einsum("ij,ij->i", Z, Z)
-        rounding = (Z.shape[1] + 8) * np.finfo(np.float32).eps
-        if rounding * lengths.max() < BLUR:
-            mapped: Array = Z.astype(np.float32)
-            mapped[np.abs(mapped) < np.finfo(np.float32).tiny] = 0.0
-        else:
-            mapped, rounding = Z, (Z.shape[1] + 8) * np.finfo(np.float64).eps
-        shrunk, *grown = (1.0 - rounding) * lengths, (1.0 + rounding) * radii, (1.0 + rounding) * allowances
-        return cls(mapped, *(part.astype(mapped.dtype) for part in (shrunk, *grown)))
-
-
-def tile_of(Z: Floats, place: Place) -> Tile:
-    """Return the inner products of all pairs of a tile, around the mean of its rows."""
-    A, B = (Z[part] for part in place)
-    center = A.mean(axis=0)
-    A, B = A - center, B - center
-    return Tile(*place, A @ B.T, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
-
-
-def n_pairs(place: Place) -> int:
-    """Return the number of pairs in a tile."""
-    return (place[0].stop - place[0].start) * (place[1].stop - place[1].start)
-
-
-def is_short(near: Listed, place: Place) -> bool:
-    """Say whether the near pairs of a tile are few enough to be treated one by one."""
-    return len(near.pairs) <= CROWDED * n_pairs(place)
+    @staticmethod
+    def _is_short(tile: Tile, near: Listed) -> bool:
+        return len(near.pairs) <= CROWDED * tile.products.size
 
 
 def target_neighbors(X: Floats, codes: Codes, n_neighbors: int) -> Codes:

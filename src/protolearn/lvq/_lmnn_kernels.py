@@ -1,4 +1,4 @@
-"""Compiled loops of the large margin cost: near pairs, and what pushes."""
+"""Compiled loops of the large margin cost: distances to target neighbors, near pairs, and what pulls and pushes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
-from protolearn.core.types import Floats
+from protolearn.core.types import Floats, Indices
 
 ROUNDED_DOWN = 1.0 - 1e-6  # lower bounds stay such as float32
 BLOCK = 64  # columns of a tile at a time
@@ -40,14 +40,20 @@ def _tie(V: Floats, i: int, j: int, weight: float, product: Floats) -> None:
 
 
 @njit(**FROM_PYTHON)
+def target_distances(Z: Floats, targets: Indices, distances: Floats) -> None:
+    """Write the squared distances (n, k) of samples to their target neighbors."""
+    for i in range(len(targets)):
+        for t in range(targets.shape[1]):
+            distances[i, t] = _squared_distance(Z, i, targets[i, t], np.inf)
+
+
+@njit(**FROM_PYTHON)
 def near_pairs(
     products: Floats,
     of_rows: Floats,
     of_columns: Floats,
-    radii_of_rows: Floats,
-    radii_of_columns: Floats,
-    allowances_of_rows: Floats,
-    allowances_of_columns: Floats,
+    radii: Floats,
+    allowances: Floats,
     row: int,
     column: int,
     pairs: NDArray[np.int32],
@@ -57,26 +63,26 @@ def near_pairs(
 
     ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``, whose
     squared lengths are ``of_rows`` (r,) and ``of_columns`` (c,). The first pairs go to the front of ``pairs`` (at least
-    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned. All
-    arrays of numbers but ``gaps`` have one type, in which sums stay, without literals of another.
+    r c, 2) and the others to its end, and lower bounds of their distances to ``gaps``; their numbers are returned.
     """
     n_rows, n_columns = products.shape
     near = 0
     almost = 0
     for a in range(n_rows):
-        length, own_radius, allowance = of_rows[a], radii_of_rows[a], allowances_of_rows[a]
+        i = row + a
         for start in range(0, n_columns, BLOCK):
-            n = min(BLOCK, n_columns - start)
-            found = 0  # a sum without branches uses vector instructions
-            for b in range(n):
-                reach = max(own_radius, radii_of_columns[start + b]) + allowance + allowances_of_columns[start + b]
-                found += (
-                    length + of_columns[start + b] - (products[a, start + b] + products[a, start + b]) < reach * reach
-                )
-            for b in range(start, start + n if found > 0 else start):
-                distance = length + of_columns[b] - (products[a, b] + products[a, b])
-                radius = max(own_radius, radii_of_columns[b])
-                reach = radius + allowance + allowances_of_columns[b]
+            stop = min(start + BLOCK, n_columns)
+            at = slice(start, stop)
+            others = slice(column + start, column + stop)
+            if not _any_within(
+                products[a, at], of_rows[a], of_columns[at], radii[i], radii[others], allowances[i], allowances[others]
+            ):
+                continue
+            for b in range(start, stop):
+                j = column + b
+                distance = of_rows[a] + of_columns[b] - 2.0 * products[a, b]
+                radius = max(radii[i], radii[j])
+                reach = radius + allowances[i] + allowances[j]
                 if distance < reach * reach:
                     if distance < radius * radius:
                         place = near
@@ -84,10 +90,22 @@ def near_pairs(
                     else:
                         almost += 1
                         place = len(pairs) - almost
-                    pairs[place, 0] = row + a
-                    pairs[place, 1] = column + b
+                    pairs[place, 0] = i
+                    pairs[place, 1] = j
                     gaps[place] = ROUNDED_DOWN * np.sqrt(max(distance, 0.0))
     return near, almost
+
+
+@njit(**WITHIN_LOOPS)
+def _any_within(
+    products: Floats, length: float, lengths: Floats, radius: float, radii: Floats, allowance: float, allowances: Floats
+) -> bool:
+    """Say whether a row has any such pair in some columns: a sum without branches, which uses vector instructions."""
+    found = 0
+    for b in range(len(products)):
+        reach = max(radius, radii[b]) + allowance + allowances[b]
+        found += length + lengths[b] - 2.0 * products[b] < reach * reach
+    return found > 0
 
 
 @njit(**FROM_PYTHON)
@@ -143,14 +161,13 @@ def push_tile(
     of_columns: Floats,
     margins_of_rows: Floats,
     margins_of_columns: Floats,
-    smoothing: float | None,
+    smoothing: float,
     active_rows: Floats,
     active_columns: Floats,
 ) -> tuple[float, float]:
     """Do the same for all pairs of a tile, given inner products, in whose place the weights of the pairs come.
 
-    Without smoothing (None), what rounds the hinges is not compiled. Loops go along a few columns at a time without a
-    branch, so that they use vector instructions and the first cache.
+    Loops go along a few columns at a time without a branch, so that they use vector instructions and the first cache.
     """
     n_targets, n_columns = margins_of_columns.shape
     linear = 0.0  # sum of slope times excess
@@ -172,7 +189,7 @@ def push_tile(
             for t in range(n_targets):
                 margin, of_others, counts = margins_of_rows[t, a], margins[t], active[t]
                 total = 0.0
-                if smoothing is None:
+                if smoothing == 0.0:
                     for b in range(n):
                         slope = 1.0 if distances[b] < margin else 0.0
                         other = 1.0 if distances[b] < of_others[b] else 0.0
@@ -199,6 +216,12 @@ def push_tile(
             for b in range(n):
                 active_columns[t, start + b] += active[t, b]
                 linear += margins[t, b] * active[t, b]
-    if smoothing is None:
-        return linear, linear
-    return exact, linear - 0.5 * smoothing * squares
+    return (linear if smoothing == 0.0 else exact), linear - 0.5 * smoothing * squares
+
+
+@njit(**FROM_PYTHON)
+def pull(targets: Indices, weights: Floats, V: Floats, product: Floats) -> None:
+    """Add the part of the target neighbors, with weights (n, k), to the product of the Laplacian with V."""
+    for i in range(len(targets)):
+        for t in range(targets.shape[1]):
+            _tie(V, i, targets[i, t], weights[i, t], product)
