@@ -83,9 +83,12 @@ view = TSNE(perplexity=4, metric="precomputed", random_state=0).fit_transform(la
 
 figure, ax = plt.subplots(figsize=(9, 6), layout="constrained")
 plot_embedding(view, data.families, labels="legend", sizes=40, ax=ax)
-for index, (position, language) in enumerate(zip(view, data.languages)):
-    above_or_below = (4, 4 - 14 * (index % 2))  # so that names of neighbors do not overlap
-    ax.annotate(language, position, xytext=above_or_below, textcoords="offset points", fontsize="small")
+size = np.ptp(view, axis=0)
+for position, language in zip(view, data.languages):
+    right, up = ((view - position) / size).T
+    crowded = ((right > 0) & (right < 0.15) & (np.abs(up) < 0.06)).any() or position[0] == view[:, 0].max()
+    place = {"xytext": (-6, -3), "ha": "right"} if crowded else {"xytext": (6, -3), "ha": "left"}
+    ax.annotate(language, position, textcoords="offset points", fontsize="small", **place)
 
 plt.show()
 # sphinx_gallery_thumbnail_number = 1

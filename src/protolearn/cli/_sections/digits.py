@@ -59,7 +59,9 @@ def draw_digits_map(som: PrototypeClassifier) -> bytes:
         A picture without text, PNG.
     """
     ax = plot_class_map(som, shape=(8, 8), ax=canvas(8.0, 4.62))
-    ax.get_legend().remove()
+    legend = ax.get_legend()
+    assert legend is not None
+    legend.remove()
     return with_palette(to_png(ax, dpi=200, transparent=True), N_COLORS)
 
 
