@@ -225,7 +225,7 @@ def explain(model: Any, X: Any) -> Explanation:
     Parameters
     ----------
     model : LVQClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
+        A fitted classifier, a pipeline that ends in one, or a search over either, such as ``GridSearchCV``.
     X : array-like of shape (n_samples, n_features)
         Samples in the input format of the pipeline.
 
@@ -293,7 +293,7 @@ def counterfactual(
     Parameters
     ----------
     model : LVQClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
+        A fitted classifier, a pipeline that ends in one, or a search over either, such as ``GridSearchCV``.
     X : array-like of shape (n_samples, n_features)
         Samples in the input format of the pipeline.
     target : object, optional
