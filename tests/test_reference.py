@@ -8,7 +8,9 @@ from inspect import isclass, isroutine
 from pathlib import Path
 from pkgutil import walk_packages
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import protolearn
 
@@ -80,6 +82,18 @@ def test_links_to_files_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#\s]*\.[^)#\s]*)", page.read_text(encoding="utf-8"))
     local = [target for target in targets if "://" not in target and not MADE & set(target.split("/"))]
     assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_the_picture_of_the_readme_is_that_of_its_first_example(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(DOCS)
+    hero = import_module("draw_hero")
+    sys.modules.pop("draw_hero")
+    assert f"]({hero.PICTURE.relative_to(DOCS.parent).as_posix()})" in hero.README.read_text(encoding="utf-8")
+    hero.main(tmp_path / "drawn.png")
+    drawn, stored = (Image.open(path).convert("RGBA") for path in (tmp_path / "drawn.png", hero.PICTURE))
+    assert drawn.size == stored.size
+    small = [np.asarray(picture.resize((64, 32)), dtype=float) for picture in (drawn, stored)]
+    assert np.abs(small[0] - small[1]).mean() < 5.0  # of 255: fonts and the last digits differ between machines
 
 
 @pytest.mark.parametrize(("module", "name"), listed())

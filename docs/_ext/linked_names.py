@@ -34,7 +34,7 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
     for code in list(page.findall(nodes.literal)):
         target = targets.get(code.astext())
         within = (nodes.title, nodes.reference, addnodes.pending_xref)
-        if target and not isinstance(code.parent, within):
+        if target and not isinstance(code.parent, within) and not is_foreign(app.env.docname, code):
             code.replace_self(
                 addnodes.pending_xref(
                     "",
@@ -46,6 +46,14 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
                     refdoc=app.env.docname,
                 )
             )
+
+
+def is_foreign(page: str, code: nodes.Node) -> bool:
+    """Say whether code is in the first column of a table that translates the names of another library."""
+    cell = code
+    while not isinstance(cell, nodes.entry) and cell.parent is not None:
+        cell = cell.parent
+    return page.startswith("coming_from/") and isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
 
 
 @cache

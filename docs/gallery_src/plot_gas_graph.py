@@ -59,7 +59,7 @@ board, _ = make_checkerboard(random_state=0)
 runs = {
     "k-means, random samples": lambda seed: KMeans(100, init="random", random_state=seed),
     "k-means++": lambda seed: KMeans(100, random_state=seed),
-    "neural gas, heap in the middle": lambda seed: NeuralGas(100, init="center", max_iter=60, random_state=seed),
+    "neural gas, all from the center": lambda seed: NeuralGas(100, init="center", max_iter=60, random_state=seed),
     "neural gas, k-means++ (default)": lambda seed: NeuralGas(100, max_iter=60, random_state=seed),
 }
 figure, ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")

@@ -47,6 +47,11 @@ def draw(names):
 draw(["rectangular", "hexagonal"])
 
 # %%
+# Here, prototypes are images, too. With their shape, the cells show them in place of the discs.
+
+plot_class_map(maps["hexagonal"], X, y, shape=(8, 8))
+
+# %%
 # A torus has no border: opposite sides are connected. On the hyperbolic plane the number of nodes grows exponentially
 # with the distance from the center, which suits branching data such as hierarchies. A ring puts all samples in one
 # cyclic order.

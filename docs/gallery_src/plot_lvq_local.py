@@ -35,20 +35,21 @@ for ax, model, metric in zip(axes.flat, models, metrics):
 #
 # The learned matrices
 # --------------------
-# All points on an ellipse are equally far from its prototype. The ellipses are elongated along the classes: differences
-# across a class count more.
+# All points on an ellipse are equally far from its prototype; the two ellipses of a class contain 50 % and 90 % of its
+# samples. They are elongated along the classes: differences across a class count more.
 
 local = models[-1]
-angle = np.linspace(0, 2 * np.pi, 200)
+angle = np.linspace(0, 2 * np.pi, 500)
 circle = np.column_stack([np.cos(angle), np.sin(angle)])
 
 figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
 for label, color in zip(local.classes_, ("#0072B2", "#E69F00")):
     ax.scatter(*X[y == label].T, s=6, color=color, linewidths=0)
-for w, omega in zip(local.prototypes_, local.omegas_):
-    for radius in (0.5, 1.0, 2.0):
-        ax.plot(*(w + radius * circle @ np.linalg.inv(omega).T).T, color="black", linewidth=1)
-ax.set(aspect="equal", title="equal distance from the prototypes", xlim=ax.get_xlim(), ylim=ax.get_ylim())
+frame = {"xlim": ax.get_xlim(), "ylim": ax.get_ylim()}
+for i, (w, omega, label) in enumerate(zip(local.prototypes_, local.omegas_, local.prototype_labels_)):
+    for squared in np.quantile(local.distances(X[y == label])[:, i], [0.5, 0.9]):
+        ax.plot(*(w + np.sqrt(squared) * circle @ np.linalg.inv(omega).T).T, color="black", linewidth=1)
+ax.set(aspect="equal", title="equal distance from the prototypes", **frame)
 
 for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
     print(f"class {label}\n{matrix.round(2)}")

@@ -54,7 +54,7 @@ print(dict(zip(given_up.prototype_labels_.tolist(), given_up.n_wins_.tolist())))
 # prototype bends the border around the rare class, so the price is lower.
 
 models = {
-    "flat slope first": given_up,
+    "GMLVQ, flat slope first": given_up,
     "GMLVQ": GMLVQ().fit(X, y),
     "GMLVQ, balanced": GMLVQ(class_weight="balanced").fit(X, y),
     "LGMLVQ, balanced": LGMLVQ(class_weight="balanced").fit(X, y),

@@ -2,8 +2,8 @@
 Digits placed by a mapping
 ==========================
 
-t-SNE embeds the samples of the fit. With a mapping from the data to the view, a third of the digits are sufficient to
-learn the view, and the mapping embeds the others.
+t-SNE finds a position for each sample, but no function that computes it. A mapping from the data to the view is such
+a function: a third of the digits are sufficient to learn it, and it embeds the others.
 """
 
 # %%

@@ -54,7 +54,7 @@ for name, video in new.items():
     errors = frame_errors(video, frames, nearest=True)
     ax.plot(errors, label=f"{name}: {errors.mean():.1f} on average")
 ax.set(xlabel="frame", ylabel="mean difference of pixels", ylim=(0, None))
-ax.legend()
+ax.legend(loc="upper left")
 
 print(f"frames after the way to ten dimensions and back: {texture.reconstruction_errors_.mean():.1f} levels")
 print(f"numbers stored, relative to the video: {texture.compression_ratio_:.0%}")

@@ -81,11 +81,13 @@ data = load_words()
 languages = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)
 view = TSNE(perplexity=4, metric="precomputed", random_state=0).fit_transform(languages)
 
-figure, ax = plt.subplots(figsize=(9, 6), layout="constrained")
+figure, ax = plt.subplots(figsize=(11, 7.5), layout="constrained")
 plot_embedding(view, data.families, labels="legend", sizes=40, ax=ax)
-for index, (position, language) in enumerate(zip(view, data.languages)):
-    above_or_below = (4, 4 - 14 * (index % 2))  # so that names of neighbors do not overlap
-    ax.annotate(language, position, xytext=above_or_below, textcoords="offset points", fontsize="small")
+for number, index in enumerate(np.argsort(view[:, 0])):
+    offset = (0, 7 if number % 2 else -14)  # above and below in turns, so that names of neighbors do not overlap
+    ax.annotate(
+        data.languages[index], view[index], xytext=offset, textcoords="offset points", ha="center", fontsize=7.5
+    )
 
 plt.show()
 # sphinx_gallery_thumbnail_number = 1

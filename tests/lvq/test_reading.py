@@ -54,10 +54,22 @@ def test_table_of_an_explanation():
     explanation = model.explain(iris.data[:2])
     lines = explanation.table(1, n_features=3).splitlines()
     assert lines[0].startswith("setosa, because prototype 0 is at ")
-    assert len(lines) == 4
-    assert all(line.endswith(("for", "against")) for line in lines[1:])
+    assert len(lines) == 5
+    assert all(line.endswith(("for", "against")) for line in lines[1:4])
+    assert lines[4].strip() == "and 1 more feature; to_frame() returns all"
+    assert len(explanation.table(1).splitlines()) == 5  # all four, and nothing left out
     top = iris.feature_names[np.abs(explanation.contributions[1]).argmax()]
     assert lines[1].strip().startswith(top)
+
+
+def test_tables_tell_what_they_leave_out(wine):
+    X, y = wine
+    explanation = GMLVQ(max_iter=20).fit(X, y).explain(X)
+    assert str(explanation).endswith(f"and {len(X) - 10} more samples; to_frame() returns all")
+    assert len(explanation.to_frame()) == len(X)
+    one = GMLVQ(max_iter=20).fit(X, y).explain(X[:1])
+    assert str(one).endswith(f"and {X.shape[1] - 10} more features; to_frame() returns all")
+    assert "more features" in one._repr_html_()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name)

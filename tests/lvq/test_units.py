@@ -13,6 +13,8 @@ from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -254,6 +256,28 @@ def test_classifiers_without_other_steps(iris):
         assert np.array_equal(prototypes_in_units(one), model.prototypes_)
         assert np.array_equal(explain(one, samples).contributions, model.explain(samples).contributions)
         assert np.array_equal(counterfactual(one, samples[:3]).samples, model.counterfactual(samples[:3]).samples)
+
+
+def test_the_best_model_of_a_search(iris):
+    samples, y = iris
+    pipeline = make_pipeline(StandardScaler(), GMLVQ(max_iter=20))
+    search = GridSearchCV(pipeline, {"gmlvq__n_components": [1, 2]}, cv=2).fit(samples, y)
+    best = search.best_estimator_
+    assert np.array_equal(prototypes_in_units(search), prototypes_in_units(best))
+    assert np.array_equal(explain(search, samples).contributions, explain(best, samples).contributions)
+    assert np.array_equal(counterfactual(search, samples[:3]).samples, counterfactual(best, samples[:3]).samples)
+
+
+@pytest.mark.parametrize("wanted", [explain, counterfactual])
+def test_classifiers_that_cannot_explain(wanted, iris):
+    samples, y = iris
+    for model in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        with pytest.raises(
+            TypeError, match=f"{wanted.__name__} is not available for LogisticRegression.*such as GMLVQ"
+        ):
+            wanted(model.fit(samples, y), samples)
+    with pytest.raises(NotFittedError):
+        wanted(make_pipeline(StandardScaler(), GMLVQ()), samples)
 
 
 def test_groups_and_booleans_of_a_table():

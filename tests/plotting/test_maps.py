@@ -198,6 +198,25 @@ def test_other_labels_than_those_learned_may_be_shown(iris: Any) -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["0", "1"]
 
 
+@pytest.mark.parametrize("lattice", [rectangular(3, 4), hexagonal(3, 4), hyperbolic(7, 1)], ids=str)
+def test_cells_show_prototypes_that_are_images(lattice: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-3.0, 5.0, size=(60, 6)), np.arange(60) % 2
+    som = SOM(lattice, max_iter=5).fit(X)
+    ax = plot_class_map(som, X, y, shape=(2, 3))
+    W = som.prototypes_
+    shades = ((W - W.min()) / np.ptp(W)).reshape(-1, 2, 3)
+    assert len(ax.images) == lattice.n_nodes
+    for picture, node, shade in zip(ax.images, lattice.coordinates, shades):
+        left, right, bottom, top = picture.get_extent()
+        assert np.allclose([(left + right) / 2, (bottom + top) / 2], node)
+        assert np.isclose((right - left) / (top - bottom), 5 / 4)  # a margin of a pixel on all sides
+        opacity = np.asarray(picture.get_array())[..., 3]
+        assert np.allclose(opacity[1:-1, 1:-1], shade)
+    with pytest.raises(ValueError, match="must be the height and width of an image of 6 pixels"):
+        plot_class_map(som, X, y, shape=(2, 4))
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_classifier_of_a_data_frame_takes_samples_with_names(iris: Any) -> None:
     X, y = iris

@@ -37,7 +37,9 @@ def _options(
     """Prototype-based learning: maps of data that show what is typical and what is alike."""
 
 
-for command in (classify, cluster, compress, decompress, demo, explain, info, predict, texture, version, view, warmup):
-    app.command()(command)
+# The order of the help page: models of files, their uses, applications, and the rest.
+app.command()(classify)
 app.command("map")(map_)
+for command in (cluster, view, predict, explain, info, compress, decompress, texture, demo, warmup, version):
+    app.command()(command)
 app.add_typer(retrieve, name="retrieve", no_args_is_help=True)

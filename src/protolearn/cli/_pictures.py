@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage, imsave
+from matplotlib.image import imsave
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from PIL import Image
@@ -19,9 +18,10 @@ from PIL import Image
 from protolearn import KMeans
 from protolearn.core.convergence import unfinished
 from protolearn.core.types import Floats
-from protolearn.plotting.style import INK, tint
+from protolearn.plotting.cells import in_ink
+from protolearn.plotting.style import tint
 
-__all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
+__all__ = ["canvas", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
 
 DPI = 150
 MARGIN = 0.08
@@ -71,19 +71,9 @@ def signed_png(values: Floats) -> bytes:
     return stream.getvalue()
 
 
-def draw_images(ax: Axes, centers: Floats, images: Floats, size: float) -> None:
-    """Draw images (k, h, w) with values from 0, see-through, to 1, ink, at centers (k, 2), each ``size`` wide."""
-    half = 0.5 * size * (images.shape[-1] + 2) / images.shape[-1]
-    for (x, y), picture in zip(centers, _in_ink(images)):
-        extent = (x - half, x + half, y - half, y + half)
-        drawn = AxesImage(ax, extent=extent, origin="upper", interpolation="bicubic", zorder=4)
-        drawn.set_data(picture)
-        ax.add_image(drawn)
-
-
 def draw_labels(ax: Axes, points: Floats, images: Floats, colors: Floats) -> None:
     """Draw images (k, h, w) as small framed labels at points (k, 2), in colors (k, 3), one on top of another."""
-    for point, picture, color in zip(points, _in_ink(images), colors):
+    for point, picture, color in zip(points, in_ink(images), colors):
         look = {"facecolor": tint(color, 0.42), "edgecolor": tuple(color), "linewidth": 1.2}
         content = OffsetImage(picture, zoom=1.9, interpolation="bicubic")
         label = AnnotationBbox(content, tuple(point), pad=0.05, bboxprops=look, zorder=4)
@@ -97,12 +87,3 @@ def in_terms_of(model: Any, prototypes: Floats, names: Sequence[str]) -> Any:
     seen.prototypes_ = prototypes
     seen.feature_names_in_ = np.array(names, dtype=object)
     return seen
-
-
-def _in_ink(images: Floats) -> Floats:
-    """Return images (k, h, w) as colors (k, h + 2, w + 2, 4): ink, the less the more transparent.
-
-    A margin of one pixel lets strokes fade out instead of being cut off.
-    """
-    opacity = np.pad(np.clip(images, 0.0, 1.0), ((0, 0), (1, 1), (1, 1)))[..., None]
-    return np.concatenate([np.broadcast_to(to_rgb(INK), (*opacity.shape[:-1], 3)), opacity], axis=-1)

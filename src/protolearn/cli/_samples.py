@@ -163,8 +163,8 @@ def _news(table: Any, model: Any) -> list[str]:
     notes = []
     if where:
         notes.append(
-            f"{new.sum():,} of {len(table):,} rows have values that did not occur in training, in {listed(where)}; "
-            "they are treated as none of the known values."
+            f"{new.sum():,} of {len(table):,} rows {'has' if new.sum() == 1 else 'have'} values that did not occur in "
+            f"training, in {listed(where)}; they are treated as none of the known values."
         )
     if empty:
         notes.append(f"There are no values in {listed(empty)}; all of them are treated as missing.")

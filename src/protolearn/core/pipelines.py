@@ -66,6 +66,8 @@ class Parts:
 def take_apart(model: Any) -> Parts:
     """Return the model at the end of a pipeline, or of pipelines in pipelines, and the steps before it.
 
+    The model of a fitted search, such as ``GridSearchCV``, is its best estimator.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -76,10 +78,11 @@ def take_apart(model: Any) -> Parts:
     ('KMeans', 1)
     """
     steps: list[Any] = []
-    last = model
+    last = getattr(model, "best_estimator_", model)
     while isinstance(last, Pipeline):
         steps += last.steps[:-1]
         last = last.steps[-1][1]
+        last = getattr(last, "best_estimator_", last)
     return Parts(Pipeline(steps) if steps else None, last, model)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Printed", "Sheet", "import_pandas"]
+__all__ = ["Printed", "Sheet", "import_pandas", "left_out"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,30 @@ class Printed:
 
     def _repr_html_(self) -> str:
         return self._sheet().html()
+
+
+def left_out(n_rows: int, what: str) -> str:
+    """Return the sentence below a table from which rows are left out; empty if there are none.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows that are not printed.
+    what : str
+        What a row contains, in the singular.
+
+    Returns
+    -------
+    str
+        Number of rows, and the method that returns all of them.
+
+    Examples
+    --------
+    >>> from protolearn.core.sheets import left_out
+    >>> left_out(3, "feature")
+    'and 3 more features; to_frame() returns all'
+    """
+    return f"and {n_rows} more {what}{'s' if n_rows > 1 else ''}; to_frame() returns all" if n_rows > 0 else ""
 
 
 def import_pandas() -> Any:

@@ -64,9 +64,10 @@ def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
             raise ValueError(f"{type(model).__name__} contains an object that cannot be stored: {error}") from error
         foreign = _foreign(files.get_untrusted_types(file=new), trusted)
         if foreign:
+            instead = "Save its best_estimator_" if hasattr(model, "best_estimator_") else "Replace it"
             raise ValueError(
-                f"{type(model).__name__} contains {_listed(foreign)}, which is not part of protolearn or scikit-learn. "
-                "Replace it, or name it in trusted, both here and in load."
+                f"{type(model).__name__} contains {_listed(foreign)}, which is not part of protolearn or of a fitted "
+                f"model of scikit-learn. {instead}, or name it in trusted, both here and in load."
             )
         with ZipFile(new, "a", ZIP_STORED) as archive:
             archive.writestr(VERSIONS, json.dumps({"format": FORMAT, "versions": _versions()}))

@@ -26,11 +26,11 @@ def alignment(
     normalize: bool = True,
     n_jobs: int | None = None,
 ) -> Floats:
-    """Return dissimilarities of biological sequences, computed from the scores of their optimal alignments.
+    r"""Return dissimilarities of biological sequences, computed from the scores of their optimal alignments.
 
-    The dissimilarity is ``1 - s_ij / sqrt(s_ii s_jj)``, where ``s_ij`` is the score of two sequences and ``s_ii`` the
-    score of a sequence with itself, or ``s_ii + s_jj - 2 s_ij`` if not normalized. The latter is a squared
-    dissimilarity; use ``squared=True`` in relational maps.
+    The dissimilarity is :math:`1 - s_{ij} / \sqrt{s_{ii} s_{jj}}`, where :math:`s_{ij}` is the score of two sequences
+    and :math:`s_{ii}` the score of a sequence with itself, or :math:`s_{ii} + s_{jj} - 2 s_{ij}` if not normalized. The
+    latter is a squared dissimilarity; use ``squared=True`` in relational maps.
 
     Parameters
     ----------

@@ -15,10 +15,10 @@ __all__ = ["TimeWarping", "dtw"]
 
 
 def dtw(X: Any, Y: Any = None, *, window: int | None = None, n_jobs: int | None = None) -> Floats:
-    """Return dynamic time warping distances: Euclidean distances after the optimal alignment of time steps.
+    r"""Return dynamic time warping distances: Euclidean distances after the optimal alignment of time steps.
 
-    The distance is ``sqrt(min sum |x_a - y_b|^2)``. The minimum is over all warping paths of pairs ``(a, b)`` from the
-    first steps to the last steps of both series, where each pair advances ``a``, ``b``, or both by one step.
+    The distance is :math:`\sqrt{\min \sum_{(a, b)} \|x_a - y_b\|^2}`. The minimum is over all warping paths of pairs
+    (a, b) from the first steps to the last steps of both series, where each pair advances a, b, or both by one step.
 
     Parameters
     ----------

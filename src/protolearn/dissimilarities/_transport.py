@@ -15,10 +15,10 @@ __all__ = ["Transport", "emd"]
 
 
 def emd(X: Any, Y: Any = None, *, ground: ArrayLike | None = None, n_jobs: int | None = None) -> Floats:
-    """Return earth mover's distances of histograms, the smallest cost of transporting one histogram to another.
+    r"""Return earth mover's distances of histograms, the smallest cost of transporting one histogram to another.
 
-    The distance is ``min sum_ab f_ab c_ab`` over all flows f with ``sum_b f_ab = x_a``, ``sum_a f_ab = y_b`` and ``f_ab
-    >= 0``.
+    The distance is :math:`\min \sum_{ab} f_{ab} c_{ab}` over all flows f with :math:`\sum_b f_{ab} = x_a`,
+    :math:`\sum_a f_{ab} = y_b` and :math:`f_{ab} \ge 0`.
 
     Parameters
     ----------

@@ -225,7 +225,7 @@ def explain(model: Any, X: Any) -> Explanation:
     Parameters
     ----------
     model : LVQClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
+        A fitted classifier, a pipeline that ends in one, or a search over either, such as ``GridSearchCV``.
     X : array-like of shape (n_samples, n_features)
         Samples in the input format of the pipeline.
 
@@ -250,7 +250,7 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> explanation.feature_names, explanation.contributions.shape
     (array(['age', 'smoker'], dtype=object), (4, 2))
     """
-    parts = take_apart(model)
+    parts = _classifier_parts(model, "explain")
     if parts.before is None:
         return parts.last.explain(X)
     plain = parts.last.explain(parts.transform(X))
@@ -293,7 +293,7 @@ def counterfactual(
     Parameters
     ----------
     model : LVQClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
+        A fitted classifier, a pipeline that ends in one, or a search over either, such as ``GridSearchCV``.
     X : array-like of shape (n_samples, n_features)
         Samples in the input format of the pipeline.
     target : object, optional
@@ -347,7 +347,7 @@ def counterfactual(
         "groups": groups,
     }
     how: dict[str, Any] = {"sparse": sparse, "margin": margin, "length": length}
-    parts = take_apart(model)
+    parts = _classifier_parts(model, "counterfactual")
     if parts.before is None:
         return parts.last.counterfactual(X, target, **request, **how)
     seen = parts.transform(X)
@@ -376,6 +376,18 @@ def counterfactual(
     asked = read_request(table, **request)
     found = find_counterfactuals(parts.last, rows, *columns(X, seen), renewed, asked, target, **how)
     return replace(found, samples=_as_given(X, found.samples, rows))
+
+
+def _classifier_parts(model: Any, wanted: str) -> Parts:
+    """Return the parts of a fitted LVQ classifier or pipeline, or raise an error that says which models have them."""
+    parts = take_apart(model)
+    if not hasattr(parts.last, wanted):
+        raise TypeError(
+            f"{wanted} is not available for {type(parts.last).__name__}: it requires prototypes in a learned metric. "
+            "Give a fitted classifier of protolearn.lvq, such as GMLVQ, or a pipeline or search that ends in one."
+        )
+    check_is_fitted(parts.last)
+    return parts
 
 
 def _warn_of_columns(parts: Parts, error: NoUnits) -> None:

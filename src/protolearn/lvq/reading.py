@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.sheets import Printed, Sheet, import_pandas
+from protolearn.core.sheets import Printed, Sheet, import_pandas, left_out
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Counterfactuals", "Explanation"]
@@ -88,7 +88,7 @@ class Explanation(Printed):
         Returns
         -------
         text : str
-            The two distances, and a line for each of the most important features.
+            The two distances, a line for each of the most important features, and the number of those left out.
         """
         reasons = self._reasons(sample, n_features)
         width = max(len(name) for name, _ in reasons)
@@ -96,7 +96,8 @@ class Explanation(Printed):
             f"  {name:<{width}}  {100 * abs(share):5.1f} % {'for' if share >= 0 else 'against'}"
             for name, share in reasons
         ]
-        return "\n".join([self._sentence(sample), *lines])
+        more = left_out(self.contributions.shape[1] - len(reasons), "feature")
+        return "\n".join([self._sentence(sample), *lines, *([f"  {more}"] if more else [])])
 
     def _sentence(self, sample: int) -> str:
         return (
@@ -118,7 +119,8 @@ class Explanation(Printed):
                 [name, f"{100 * abs(share):.1f} %", "for" if share >= 0 else "against"]
                 for name, share in self._reasons(0, MOST_ROWS)
             ]
-            return Sheet(self._sentence(0), ["feature", "share", "speaks"], rows)
+            more = left_out(self.contributions.shape[1] - len(rows), "feature")
+            return Sheet(self._sentence(0), ["feature", "share", "speaks"], rows, more)
         rows = [
             [
                 str(i),
@@ -131,7 +133,7 @@ class Explanation(Printed):
             for i in range(min(len(self.classes), MOST_ROWS))
         ]
         header = ["sample", "class", "rival", "distance", "rival distance", "weightiest features"]
-        return Sheet("", header, rows, _rest(len(self.classes) - len(rows), "samples"))
+        return Sheet("", header, rows, left_out(len(self.classes) - len(rows), "sample"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,11 +256,7 @@ class Counterfactuals(Printed):
             if len(changes) > MOST_ROWS:
                 rows.append(["", "", "", f"and {len(changes) - MOST_ROWS} smaller changes", "", ""])
         header = ["sample", "class", "becomes", "feature", "before", "after"]
-        return Sheet("", header, rows, _rest(len(self.classes) - MOST_ROWS, "samples"))
-
-
-def _rest(n_more: int, what: str) -> str:
-    return f"and {n_more} more {what}" if n_more > 0 else ""
+        return Sheet("", header, rows, left_out(len(self.classes) - MOST_ROWS, "sample"))
 
 
 def shown(value: Any) -> str:

@@ -106,9 +106,9 @@ def coranking_matrix(
 def q_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Return the fraction of the k nearest neighbors in the data that are among the k nearest neighbors in the view.
+    r"""Return the fraction of the k nearest neighbors in the data that are among the k nearest neighbors in the view.
 
-    ``Q_NX(K) = 1 / (K n) sum_{k <= K, l <= K} Q_kl`` with the co-ranking matrix Q.
+    It is :math:`Q_{NX}(K) = \frac{1}{K n} \sum_{k \le K,\, l \le K} Q_{kl}` with the co-ranking matrix Q.
 
     Parameters
     ----------
@@ -140,12 +140,15 @@ def q_nx(
 def b_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Return the difference between mild extrusions and mild intrusions, the behavior of a view.
+    r"""Return the difference between mild extrusions and mild intrusions, the behavior of a view.
 
-    ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)`` with the co-ranking matrix Q. Positive
-    values indicate an intrusive view, which shows distant samples as neighbors; negative values an extrusive view,
-    which separates neighbors. The measure counts rank changes within the neighborhoods: samples that intrude into a
-    neighborhood increase the ranks of true neighbors. Samples that enter and leave the neighborhoods are always equal
+    With the co-ranking matrix Q, it is
+
+    .. math:: B_{NX}(K) = \frac{1}{K n} \Big(\sum_{k < l \le K} Q_{kl} - \sum_{l < k \le K} Q_{kl}\Big)
+
+    Positive values indicate an intrusive view, which shows distant samples as neighbors; negative values an extrusive
+    view, which separates neighbors. The measure counts rank changes within the neighborhoods: samples that intrude into
+    a neighborhood increase the ranks of true neighbors. Samples that enter and leave the neighborhoods are always equal
     in number.
 
     Parameters
@@ -191,11 +194,11 @@ def intrusions(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Floats | float:
-    """Return the fraction of neighbors in the view that have a larger rank in the data.
+    r"""Return the fraction of neighbors in the view that have a larger rank in the data.
 
-    With the co-ranking matrix Q, mild intrusions are ``1 / (K n) sum_{l < k <= K} Q_kl``: samples that are also
-    neighbors in the data, but with a larger rank. Hard intrusions are ``1 / (K n) sum_{l <= K < k} Q_kl``: samples that
-    are not neighbors in the data.
+    With the co-ranking matrix Q, mild intrusions are :math:`\frac{1}{K n} \sum_{l < k \le K} Q_{kl}`: samples that are
+    also neighbors in the data, but with a larger rank. Hard intrusions are
+    :math:`\frac{1}{K n} \sum_{l \le K < k} Q_{kl}`: samples that are not neighbors in the data.
 
     Parameters
     ----------
@@ -243,11 +246,12 @@ def extrusions(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> Floats | float:
-    """Return the fraction of neighbors in the data that have a larger rank in the view.
+    r"""Return the fraction of neighbors in the data that have a larger rank in the view.
 
-    With the co-ranking matrix Q, mild extrusions are ``1 / (K n) sum_{k < l <= K} Q_kl``: samples that are still
-    neighbors in the view, but with a larger rank. Hard extrusions are ``1 / (K n) sum_{k <= K < l} Q_kl``: samples that
-    are not neighbors in the view. Hard extrusions and hard `intrusions` are always equal in number.
+    With the co-ranking matrix Q, mild extrusions are :math:`\frac{1}{K n} \sum_{k < l \le K} Q_{kl}`: samples that are
+    still neighbors in the view, but with a larger rank. Hard extrusions are
+    :math:`\frac{1}{K n} \sum_{k \le K < l} Q_{kl}`: samples that are not neighbors in the view. Hard extrusions and
+    hard `intrusions` are always equal in number.
 
     Parameters
     ----------
@@ -353,9 +357,9 @@ def r_nx(
 
 @documented
 def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> float:
-    """Return the area under the curve of `r_nx` over the logarithm of the neighborhood size.
+    r"""Return the area under the curve of `r_nx` over the logarithm of the neighborhood size.
 
-    ``AUC = sum_K R_NX(K) / K / sum_K 1 / K`` over K = 1, ..., n - 2.
+    It is :math:`\sum_K \frac{R_{NX}(K)}{K} / \sum_K \frac{1}{K}` over K = 1, ..., n - 2.
 
     Parameters
     ----------

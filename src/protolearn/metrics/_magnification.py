@@ -18,10 +18,10 @@ __all__ = ["magnification_exponent", "map_entropy"]
 
 @constrained(base=number(1, open_low=True) | none)
 def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | None = None) -> float:
-    """Return the entropy of the winning prototypes.
+    r"""Return the entropy of the winning prototypes.
 
-    ``H = - sum_i p_i ln p_i`` with the fraction ``p_i`` of samples whose winner is prototype i. Its maximum ``ln k`` is
-    attained if all ``k`` prototypes win equally often.
+    The entropy is :math:`H = -\sum_i p_i \ln p_i` with the fraction :math:`p_i` of samples whose winner is prototype i.
+    Its maximum :math:`\ln k` is attained if all k prototypes win equally often.
 
     Parameters
     ----------

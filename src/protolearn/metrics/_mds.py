@@ -24,11 +24,15 @@ SHIFT = 35  # bits of a double that are left out, so that distances in a bucket 
 
 
 def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
-    """Return Kruskal's stress-1, the deviation of distances in an embedding from the dissimilarities.
+    r"""Return Kruskal's stress-1, the deviation of distances in an embedding from the dissimilarities.
 
-    ``stress = sqrt(sum_{i<j} (f(D_ij) - d_ij)^2 / sum_{i<j} d_ij^2)``, where ``d_ij`` is the Euclidean distance of the
-    positions i and j, and ``f(D_ij)`` is the dissimilarity itself or, with ``nonmetric``, its optimal monotone
-    transformation, for which only the order of the dissimilarities matters.
+    The stress is
+
+    .. math:: \sqrt{\frac{\sum_{i<j} (f(D_{ij}) - d_{ij})^2}{\sum_{i<j} d_{ij}^2}}
+
+    where :math:`d_{ij}` is the Euclidean distance of the positions i and j, and :math:`f(D_{ij})` is the dissimilarity
+    itself or, with ``nonmetric``, its optimal monotone transformation, for which only the order of the dissimilarities
+    matters.
 
     Parameters
     ----------
@@ -80,11 +84,15 @@ def sammon_stress(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Return Sammon's stress, the squared errors of the distances in a view relative to the distances in the data.
+    r"""Return Sammon's stress, the squared errors of the distances in a view relative to the distances in the data.
 
-    ``E = 1 / sum d_ij * sum (d_ij - s e_ij)^2 / d_ij`` over all pairs with ``d_ij > 0``, where ``d_ij`` are the
-    distances in the data and ``e_ij`` the distances in the view. The factor ``s = sum e_ij / sum (e_ij^2 / d_ij)``
-    minimizes the stress, since the scale of a view is arbitrary for many methods, such as t-SNE.
+    The stress is
+
+    .. math:: E = \frac{1}{\sum_{ij} d_{ij}} \sum_{ij} \frac{(d_{ij} - s\, e_{ij})^2}{d_{ij}}
+
+    over all pairs with :math:`d_{ij} > 0`, where :math:`d_{ij}` are the distances in the data and :math:`e_{ij}` the
+    distances in the view. The factor :math:`s = \sum_{ij} e_{ij} / \sum_{ij} (e_{ij}^2 / d_{ij})` minimizes the stress,
+    since the scale of a view is arbitrary for many methods, such as t-SNE.
 
     Parameters
     ----------

@@ -42,11 +42,11 @@ def trustworthiness(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Return the degree to which neighbors in the embedding are neighbors in the data.
+    r"""Return the degree to which neighbors in the embedding are neighbors in the data.
 
-    ``T(k) = 1 - 2 / (n k (2 n - 3 k - 1)) sum_i sum_{j in N_i} max(0, r(i, j) - k)``
+    .. math:: T(k) = 1 - \frac{2}{n k (2 n - 3 k - 1)} \sum_i \sum_{j \in N_i} \max(0, r_{ij} - k)
 
-    where ``N_i`` are the ``k`` nearest neighbors of sample i in the embedding and ``r(i, j)`` is the rank of j among
+    where :math:`N_i` are the k nearest neighbors of sample i in the embedding and :math:`r_{ij}` is the rank of j among
     the neighbors of i in the data. The definition is that of scikit-learn; ties are broken by the order of the samples.
 
     Parameters

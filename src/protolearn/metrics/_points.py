@@ -67,13 +67,13 @@ def point_quality(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> PointQuality:
-    """Measure the neighborhood preservation of a view for each sample.
+    r"""Measure the neighborhood preservation of a view for each sample.
 
     `trustworthiness` and `continuity` are means over samples; this function returns their terms,
 
-    ``T_i(k) = 1 - 2 / (k (2 n - 3 k - 1)) sum_{j in N_i} max(0, r(i, j) - k)``
+    .. math:: T_i(k) = 1 - \frac{2}{k (2 n - 3 k - 1)} \sum_{j \in N_i} \max(0, r_{ij} - k)
 
-    where ``N_i`` are the ``k`` nearest neighbors of sample i in the view and ``r(i, j)`` is the rank of j among the
+    where :math:`N_i` are the k nearest neighbors of sample i in the view and :math:`r_{ij}` is the rank of j among the
     neighbors of i in the data, and, for the continuity, the same with both spaces exchanged. A low trustworthiness
     means that the neighbors of a sample in the view are not neighbors in the data: the view has *squeezed* distant
     samples together. A low continuity means that neighbors in the data are not neighbors in the view: the view has

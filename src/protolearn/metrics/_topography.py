@@ -59,16 +59,16 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
 
 
 def topographic_product(estimator: Any) -> float:
-    """Return the topographic product, which indicates whether the dimension of the lattice matches the data.
+    r"""Return the topographic product, which indicates whether the dimension of the lattice matches the data.
 
-    For prototype j let ``n_l(j)`` be its l-th nearest prototype on the lattice and ``m_l(j)`` its l-th nearest
-    prototype in the data space, ``d`` the distances between prototypes and ``g`` the distances on the lattice. With
+    For prototype j let :math:`n_l(j)` be its l-th nearest prototype on the lattice and :math:`m_l(j)` its l-th nearest
+    prototype in the data space, d the distances between prototypes and g the distances on the lattice. With
 
-        ``Q1(j, l) = d(j, n_l(j)) / d(j, m_l(j))`` and ``Q2(j, l) = g(j, n_l(j)) / g(j, m_l(j))``
+    .. math:: Q_1(j, l) = \frac{d(j, n_l(j))}{d(j, m_l(j))}, \qquad Q_2(j, l) = \frac{g(j, n_l(j))}{g(j, m_l(j))}
 
     the topographic product is
 
-        ``P = 1 / (k (k - 1)) sum_j sum_m 1 / (2 m) sum_{l <= m} log(Q1(j, l) Q2(j, l))``
+    .. math:: P = \frac{1}{k (k - 1)} \sum_j \sum_m \frac{1}{2 m} \sum_{l \le m} \log(Q_1(j, l)\, Q_2(j, l))
 
     It is about 0 for a lattice that matches the data, negative for too few and positive for too many lattice
     dimensions. The product is the mean over all possible orders of prototypes at equal distances, so it does not depend

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
 from protolearn.maps import PrototypeClassifier
-from protolearn.plotting._inputs import check_labels, fitted_map, fitted_model, in_units, slopes_in_units
+from protolearn.plotting._inputs import as_images, check_labels, fitted_map, fitted_model, in_units, slopes_in_units
 from protolearn.plotting._shapes import check_shapes, stacked, winners_of
 from protolearn.plotting.style import INK, OKABE_ITO, axes_or_new
 
@@ -64,7 +64,7 @@ def plot_codebook(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
     """
-    images = _images(_pixels(model), shape)
+    images = as_images(_pixels(model), shape)
     order, names = _arrangement(model, len(images), labels)
     pixels = _mosaic(images, order)
     ax = axes_or_new(ax, pixels.shape[0] / pixels.shape[1])
@@ -266,7 +266,7 @@ def plot_misclassified(
     _, first = np.unique(truth[wrong], return_index=True)
     shown = wrong[first]
     prototypes = _pixels(model)[nearest[shown]]
-    images = _images(np.stack([samples[shown], prototypes]), shape)
+    images = as_images(np.stack([samples[shown], prototypes]), shape)
     axes = _panels(2 * len(shown), shape, ax, n_rows=2).reshape(2, -1)
     for row, pictures, names, what in zip(axes, images, (truth, found), ("image", "prototype")):
         for panel, image, name in zip(row, pictures, names[shown]):
@@ -282,19 +282,12 @@ def _shape_of(model: Any, prototype: int, shape: Size) -> tuple[Floats, Floats, 
     integer(0, len(centers) - 1).check("prototype", prototype)
     directions, variances = (stacked(model, name)[prototype] for name in ("components_", "variances_"))
     slopes = slopes_in_units(model, np.arange(centers.shape[1]), directions.shape[1])
-    return _images(centers[prototype], shape), _images(directions @ slopes.T, shape), variances
+    return as_images(centers[prototype], shape), as_images(directions @ slopes.T, shape), variances
 
 
 def _pixels(model: Any) -> Array:
     """Return prototypes (k, h w) in the units of the images."""
     return in_units(model, None, stacked(model, "prototypes_")).values
-
-
-def _images(values: Array, shape: Size) -> Array:
-    """Return pixels (..., h, w) of images (..., h w)."""
-    if np.shape(shape) != (2,) or np.prod(shape) != values.shape[-1]:
-        raise ValueError(f"shape={shape!r} must be the height and width of an image of {values.shape[-1]} pixels.")
-    return values.reshape(*values.shape[:-1], *shape)
 
 
 def _arrangement(model: Any, n_prototypes: int, labels: ArrayLike | None) -> tuple[NDArray[np.intp], list[str]]:

@@ -19,6 +19,7 @@ from protolearn.core.types import Array, Floats
 from protolearn.lvq import PrototypeTable, prototype_table
 
 __all__ = [
+    "as_images",
     "check_labels",
     "check_names",
     "check_numbers",
@@ -101,6 +102,13 @@ def in_units(estimator: Any, feature_names: Sequence[str] | None, prototypes: Ar
     if table.note:
         warnings.warn(table.note, UserWarning, stacklevel=4)
     return replace(table, feature_names=check_names(feature_names, _own_names(estimator, table)))
+
+
+def as_images(values: Array, shape: tuple[int, int]) -> Array:
+    """Return pixels (..., h, w) of images (..., h w)."""
+    if np.shape(shape) != (2,) or np.prod(shape) != values.shape[-1]:
+        raise ValueError(f"shape={shape!r} must be the height and width of an image of {values.shape[-1]} pixels.")
+    return values.reshape(*values.shape[:-1], *shape)
 
 
 def _own_names(estimator: Any, table: PrototypeTable) -> list[str]:

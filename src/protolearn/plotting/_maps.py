@@ -19,6 +19,7 @@ from protolearn.core.lattices import Lattice
 from protolearn.core.types import Array, Floats
 from protolearn.lvq import PrototypeTable
 from protolearn.plotting._inputs import (
+    as_images,
     class_shares,
     fitted_map,
     in_units,
@@ -28,7 +29,7 @@ from protolearn.plotting._inputs import (
     value_of,
     winners,
 )
-from protolearn.plotting.cells import draw_cells, draw_pies, focused, height_to_width
+from protolearn.plotting.cells import draw_cells, draw_images, draw_pies, focused, height_to_width, node_radii
 from protolearn.plotting.style import (
     EMPTY,
     MUTED,
@@ -200,6 +201,7 @@ def plot_class_map(
     X: Any = None,
     y: ArrayLike | None = None,
     *,
+    shape: tuple[int, int] | None = None,
     focus: int | None = None,
     cmap: str | None = None,
     ax: Axes | None = None,
@@ -207,7 +209,8 @@ def plot_class_map(
     """Show the distribution of classes on the lattice.
 
     The pale color of a cell is the majority class of its node. The area of the disc in it is proportional to the number
-    of samples; a pie chart shows the shares of the classes in a node with several. Nodes without a class are gray.
+    of samples; a pie chart shows the shares of the classes in a node with several. Nodes without a class are gray. If
+    samples are images, cells can show the prototypes instead of discs.
 
     Parameters
     ----------
@@ -219,6 +222,9 @@ def plot_class_map(
     y : array-like of shape (n,), optional
         Class labels of the samples; by default the labels that the prototypes of a PrototypeClassifier, or of a map
         fitted with labels, have learned.
+    shape : tuple (height, width), optional
+        Height and width of the samples in pixels, if these are gray images. Each cell then shows its prototype, large
+        values dark, instead of a disc.
     focus : int, optional
         Index of the node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     cmap : str, optional
@@ -245,8 +251,16 @@ def plot_class_map(
     classes, shares, hits = class_hits(som, X, y)
     colors = class_colors(len(classes), cmap)
     ax = axes_or_new(ax, height_to_width(lattice))
-    draw_classes(ax, lattice, shares, hits, tint(colors, 0.35), colors)
-    add_legend(ax, [*class_handles(classes, colors), disc_entry(hits.max())])
+    entries = class_handles(classes, colors)
+    if shape is None:
+        draw_classes(ax, lattice, shares, hits, tint(colors, 0.35), colors)
+        entries.append(disc_entry(hits.max()))
+    else:
+        images = as_images(in_units(som, None).values.astype(np.float64), shape)
+        draw_cells(ax, lattice, colors=_territory(shares, tint(colors, 0.45)))
+        shades = (images - images.min()) / (np.ptp(images) or 1.0)
+        draw_images(ax, lattice.coordinates, shades, 1.4 * node_radii(lattice))
+    add_legend(ax, entries)
     return ax
 
 
@@ -277,10 +291,14 @@ def hits_of(estimator: Any, X: Any = None) -> Floats:
 
 def draw_classes(ax: Axes, lattice: Lattice, shares: Floats, hits: Floats, pale: Floats, strong: Floats) -> None:
     """Draw cells in the pale color (C, 3) of their largest class, and pies by hits in strong colors (C, 3)."""
-    territory = np.where(shares.any(axis=1, keepdims=True), pale[shares.argmax(axis=1)], to_rgb(EMPTY))
-    draw_cells(ax, lattice, colors=territory)
+    draw_cells(ax, lattice, colors=_territory(shares, pale))
     largest = hits.max()
     draw_pies(ax, lattice, hits / largest if largest > 0 else hits, shares, strong)
+
+
+def _territory(shares: Floats, colors: Floats) -> Floats:
+    """Return the color (k, 3) of each cell: that of the class with the largest share, or gray without any."""
+    return np.where(shares.any(axis=1, keepdims=True), colors[shares.argmax(axis=1)], to_rgb(EMPTY))
 
 
 def disc_entry(largest: float) -> Artist:

@@ -8,15 +8,27 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgb
+from matplotlib.image import AxesImage
 from matplotlib.patches import Circle, Patch, RegularPolygon, Wedge
 from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.parameters import integer
 from protolearn.core.types import Floats
-from protolearn.plotting.style import EMPTY, MUTED
+from protolearn.plotting.style import EMPTY, INK, MUTED
 
-__all__ = ["draw_cells", "draw_pies", "edge_lines", "focused", "height_to_width", "node_radii", "points_per_unit"]
+__all__ = [
+    "draw_cells",
+    "draw_images",
+    "draw_pies",
+    "edge_lines",
+    "focused",
+    "height_to_width",
+    "in_ink",
+    "node_radii",
+    "points_per_unit",
+]
 
 CORNERS = {"rectangular": 4, "hexagonal": 6}
 
@@ -129,6 +141,60 @@ def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors:
     pies = PatchCollection(wedges, facecolor=[tuple(colors[part]) for _, part in slices], linewidth=0, zorder=3)
     ax.add_collection(pies, autolim=False)
     return pies
+
+
+def draw_images(ax: Axes, centers: Floats, images: Floats, sizes: float | Floats) -> None:
+    """Draw gray images, from transparent at 0 to the color of ink at 1, so that the color of a cell shows through.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes to draw into.
+    centers : ndarray of shape (k, 2)
+        Position of each image.
+    images : ndarray of shape (k, h, w)
+        Values of the pixels; values below 0 or above 1 are clipped.
+    sizes : float or ndarray of shape (k,)
+        Length of the longer side of the images in the units of the axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import hexagonal
+    >>> from protolearn.plotting.cells import draw_cells, draw_images
+    >>> from protolearn.plotting.style import axes_or_new
+    >>> ax, lattice = axes_or_new(None), hexagonal(2, 3)
+    >>> cells = draw_cells(ax, lattice, colors=np.ones((6, 3)))
+    >>> draw_images(ax, lattice.coordinates, np.ones((6, 8, 8)), 0.7)
+    >>> len(ax.images)
+    6
+    """
+    height, width = images.shape[1:]
+    halves = np.outer(np.broadcast_to(sizes, len(images)), [width + 2, height + 2]) / (2 * max(height, width))
+    for (x, y), (half_width, half_height), picture in zip(centers, halves, in_ink(images)):
+        extent = (x - half_width, x + half_width, y - half_height, y + half_height)
+        drawn = AxesImage(ax, extent=extent, origin="upper", interpolation="bicubic", zorder=4)
+        drawn.set_data(picture)
+        ax.add_image(drawn)
+
+
+def in_ink(images: Floats) -> Floats:
+    """Return images (k, h, w) as colors (k, h + 2, w + 2, 4): ink, transparent at 0 and opaque at 1.
+
+    A margin of one pixel lets strokes fade out instead of being cut off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting.cells import in_ink
+    >>> in_ink(np.ones((1, 2, 2)))[0, :, :, 3].astype(int)
+    array([[0, 0, 0, 0],
+           [0, 1, 1, 0],
+           [0, 1, 1, 0],
+           [0, 0, 0, 0]])
+    """
+    opacity = np.pad(np.clip(images, 0.0, 1.0), ((0, 0), (1, 1), (1, 1)))[..., None]
+    return np.concatenate([np.broadcast_to(to_rgb(INK), (*opacity.shape[:-1], 3)), opacity], axis=-1)
 
 
 def node_radii(lattice: Lattice) -> Floats:

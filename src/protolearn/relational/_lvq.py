@@ -22,7 +22,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
-from protolearn.core.sheets import Printed, Sheet, import_pandas
+from protolearn.core.sheets import Printed, Sheet, import_pandas, left_out
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import first_lowest
@@ -101,9 +101,8 @@ class ObjectExplanation(Printed):
             [str(i), str(own), str(rival), f"{near:.3g}", f"{far:.3g}", *(", ".join(map(str, some)) for some in lists)]
             for i, (own, rival, near, far, *lists) in enumerate(self._rows()[:MOST_ROWS])
         ]
-        rest = len(self.classes) - len(rows)
         header = ["object", *(name.replace("_", " ") for name in self._header)]
-        return Sheet("", header, rows, f"and {rest} more objects" if rest else "")
+        return Sheet("", header, rows, left_out(len(self.classes) - len(rows), "object"))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,9 @@ class TablePreparation(TransformerMixin, Estimator):
         frame = _as_frame(self, X, reset=True)
         for name in (*self.ignore, *self.keep, *([] if self.target is None else [self.target])):
             if name not in frame.columns:
-                raise ValueError(f"There is no column {name!r}; {_listed('columns are', frame.columns)}.")
+                near = _similar(str(name), list(map(str, frame.columns)))
+                meant = f" Did you mean {near!r}?" if near else ""
+                raise ValueError(f"There is no column {name!r}; {_listed('columns are', frame.columns)}.{meant}")
         columns = [self._look_at(values) for _, values in frame.items()]
         self._columns = {part.name: np.array([getattr(c, part.name) for c in columns]) for part in fields(Column)}
         if not any(column.used for column in self.columns_):
@@ -357,6 +360,12 @@ def _without_zone(dates: Any) -> Any:
 
 def _names_rows(name: str) -> bool:
     return A_NUMBER_OF_ROWS.fullmatch(name if name.endswith("ID") else name.lower()) is not None
+
+
+def _similar(name: str, names: list[str]) -> str | None:
+    """Return the name that was probably meant, whether letters are capital or not; None if all are very different."""
+    found = get_close_matches(name.casefold(), [one.casefold() for one in names], n=1)
+    return next((one for one in names if [one.casefold()] == found), None)
 
 
 def _short(value: Any) -> str:

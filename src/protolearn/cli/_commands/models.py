@@ -64,7 +64,7 @@ def predict(
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
             for note in samples.notes:
                 console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
-            console.print(printable(f"{output} contains the prediction for each."), soft_wrap=True)
+            console.print(printable(f"The predictions are in {output}."), soft_wrap=True)
 
 
 def explain(

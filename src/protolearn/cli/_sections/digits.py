@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 
 from protolearn import SOM, NeuralGas, PrototypeClassifier
-from protolearn.cli._pictures import canvas, draw_images, draw_labels, in_terms_of, to_png, with_palette
+from protolearn.cli._pictures import canvas, draw_labels, in_terms_of, to_png, with_palette
 from protolearn.cli._report import Block, Picture, Prose, Section
 from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_samples
 from protolearn.cli._sections._effort import Effort
@@ -18,7 +18,7 @@ from protolearn.core.lattices import Lattice, hexagonal
 from protolearn.core.types import Floats
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_graph
-from protolearn.plotting.cells import draw_cells
+from protolearn.plotting.cells import draw_images
 from protolearn.plotting.style import INK, class_colors, tint
 
 __all__ = ["digits_section", "draw_digits_map"]
@@ -58,12 +58,10 @@ def draw_digits_map(som: PrototypeClassifier) -> bytes:
     bytes
         A picture without text, PNG.
     """
-    lattice = som.estimator_.lattice_
-    colors = class_colors(len(som.classes_))[_codes(som)]
-    ax = canvas(8.0, 4.62)
-    cells = draw_cells(ax, lattice, colors=tint(colors, 0.42))
-    cells.set(edgecolor=tint(colors, 0.62), linewidth=0.7)
-    draw_images(ax, lattice.coordinates, as_images(som.estimator_.prototypes_), 0.72)
+    ax = plot_class_map(som, shape=(8, 8), ax=canvas(8.0, 4.62))
+    legend = ax.get_legend()
+    assert legend is not None
+    legend.remove()
     return with_palette(to_png(ax, dpi=200, transparent=True), N_COLORS)
 
 

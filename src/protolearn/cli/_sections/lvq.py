@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import GLVQ, GMLVQ, LGMLVQ, PrototypeClassifier
-from protolearn.cli._pictures import canvas, draw_images, draw_labels, ink_png, signed_png, to_png
+from protolearn.cli._pictures import canvas, draw_labels, ink_png, signed_png, to_png
 from protolearn.cli._report import Block, Explorable, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
@@ -26,6 +26,7 @@ from protolearn.cli._sections.wine import readable_name
 from protolearn.core.types import Array, Floats
 from protolearn.explore import explore
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
+from protolearn.plotting.cells import draw_images
 from protolearn.plotting.style import class_colors, tint
 
 __all__ = ["lvq_section"]

@@ -263,7 +263,7 @@ class Cost:
 
 @constrained(dof=positive)
 def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> Cost:
-    """Return the cost of t-distributed stochastic neighbor embedding.
+    r"""Return the cost of t-distributed stochastic neighbor embedding.
 
     Parameters
     ----------
@@ -277,7 +277,8 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     Returns
     -------
     Cost
-        ``D(p || q)`` with ``q_ij`` proportional to ``(1 + |y_i - y_j|^2 / dof) ^ (-(dof + 1) / 2)``.
+        :math:`D(p \| q)` with :math:`q_{ij}` proportional to :math:`(1 + \|y_i - y_j\|^2 / \nu)^{-(\nu + 1) / 2}`,
+        where :math:`\nu` is ``dof``.
 
     Examples
     --------
@@ -289,7 +290,7 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
 
 
 def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> Cost:
-    """Return the cost of stochastic neighbor embedding.
+    r"""Return the cost of stochastic neighbor embedding.
 
     Parameters
     ----------
@@ -304,7 +305,8 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     Returns
     -------
     Cost
-        ``D(p || q)``, or its mean over the samples, with ``q_ij`` proportional to ``exp(-|y_i - y_j|^2)``.
+        :math:`D(p \| q)`, or its mean over the samples, with :math:`q_{ij}` proportional to
+        :math:`\exp(-\|y_i - y_j\|^2)`.
 
     Examples
     --------
@@ -368,12 +370,12 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
 
 
 def mds() -> Cost:
-    """Return the stress of metric multidimensional scaling.
+    r"""Return the stress of metric multidimensional scaling.
 
     Returns
     -------
     Cost
-        ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` for the distances d of the data.
+        :math:`\sum_{ij} (d_{ij} - \|y_i - y_j\|)^2 / \sum_{ij} d_{ij}^2` for the distances d of the data.
 
     Examples
     --------
@@ -391,12 +393,13 @@ def mds() -> Cost:
 
 
 def sammon() -> Cost:
-    """Return Sammon's stress, which weights errors by the inverse distance and so emphasizes small distances.
+    r"""Return Sammon's stress, which weights errors by the inverse distance and so emphasizes small distances.
 
     Returns
     -------
     Cost
-        ``sum_ij (d_ij - |y_i - y_j|)^2 / d_ij / sum_ij d_ij`` over the pairs with ``d_ij > 0``.
+        :math:`\sum_{ij} \frac{(d_{ij} - \|y_i - y_j\|)^2}{d_{ij}} / \sum_{ij} d_{ij}` over the pairs with
+        :math:`d_{ij} > 0`.
 
     Examples
     --------
