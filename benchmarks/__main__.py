@@ -51,18 +51,18 @@ def main() -> None:
 
 
 def _one_table(given: argparse.Namespace) -> None:
-    """Run the tasks of the compass with the fastest peers of the stored results, and write them as one table."""
+    """Run the tasks of the compass with the fastest stored peers, and write the one table after each task."""
     results: dict[str, Any] = {"date": date.today().isoformat(), "machine": machine(), "tasks": {}}
     stored = _stored(RESULTS)
+    folder = given.output or RESULTS / (given.core or "")
+    folder.mkdir(parents=True, exist_ok=True)
     for family in FAMILIES:
         entries = stored.get(family.name, {"tasks": {}})["tasks"]
         for name in (name for name in family.tasks if name in MAIN_TASKS and name in given.only):
             peers = fastest_peers(name, entries[name]["rows"] if name in entries else [])
             results["tasks"][name] = _results(family.tasks[name], given, lambda entry: entry.name in peers)  # noqa: B023
+            (folder / f"{COMPASS}.json").write_text(json.dumps(results, indent=1) + "\n")
     print(f"\n{summary(results['tasks'])}", flush=True)
-    folder = given.output or RESULTS / (given.core or "")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{COMPASS}.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
 def _stored(folder: Path) -> dict[str, Any]:
