@@ -94,8 +94,8 @@ def test_frames_hold_the_numbers(model):
 
 def test_long_results_say_what_they_leave_out(model):
     classifier, X = model
-    assert str(classifier.explain(X)).endswith("and 30 more samples")
-    assert str(classifier.counterfactual(X[:12])).endswith("and 2 more samples")
+    assert str(classifier.explain(X)).endswith("and 30 more samples; to_frame() returns all")
+    assert str(classifier.counterfactual(X[:12])).endswith("and 2 more samples; to_frame() returns all")
     fixed = classifier.counterfactual(X[:1], fixed=list(X))
     assert "no change found" in str(fixed)
     assert fixed.to_frame().empty
