@@ -18,7 +18,7 @@ from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task, per_epoch, tim
 
 __all__ = ["TASKS", "MapTask", "chunks", "quantization_error", "topographic_error"]
 
-WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
+WARM_UP_SAMPLES, WARM_UP_EPOCHS = 5000, 2  # enough for the loops that are compiled for large data
 
 
 @dataclass(frozen=True)
