@@ -22,6 +22,7 @@ MARGIN = 6  # nodes that a spline covers
 STEP = 0.4  # between nodes, in widths of the kernel
 FEWEST, MOST = 24, 2000  # cells along an axis
 SLACK = 1.1  # of a grid around points that may move
+LARGE = 3_000_000  # nodes with padding, from which threads speed up Fourier transforms; below, they slow them down
 N_FRACTIONS = 32  # places between nodes for which a point's effect on itself is known
 
 
@@ -148,11 +149,16 @@ class Field:
         self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
         return values, gradients
 
+    @property
+    def _n_workers(self) -> int:
+        """Number of threads for a Fourier transform, the results of which do not depend on it."""
+        return self.threads.n if self.grid.size[0] * self.grid.size[1] >= LARGE else 1
+
     def nodes(self, waves: Waves, charges: Floats | None = None) -> Any:
         """Return the spline coefficients (a, b) of ``sum_j c_j k(r_ij)``, the part of each point itself included."""
         from scipy.fft import ifft, irfft
 
-        grid, workers = self.grid, self.threads.n
+        grid, workers = self.grid, self._n_workers
         spectrum = self._spectrum if charges is None else self._transformed(charges)
         half = len(waves.spectrum)
         product = np.empty_like(spectrum)
@@ -176,7 +182,7 @@ class Field:
 
         from protolearn.embedding.neighbor._kernels import spread
 
-        grid, workers = self.grid, self.threads.n
+        grid, workers = self.grid, self._n_workers
         nodes = np.zeros(grid.nodes)
         spread(self.points, charges, grid.low, grid.step, nodes)
         rows = rfft(nodes.astype(grid.dtype, copy=False), grid.size[1], axis=1, workers=workers)
