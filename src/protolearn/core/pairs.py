@@ -321,8 +321,7 @@ class Pairs(Source):
         else:
             fill = (_fill_sparse if issparse(weights) else _fill_from_rows)(self._read, weights, product)
             size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), size))
-        for _ in self._workers(self.n_samples).map(fill, cut(self.n_samples, size)):
-            pass
+        self._workers(self.n_samples).collect(fill, cut(self.n_samples, size))
         return product
 
 

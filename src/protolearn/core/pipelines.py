@@ -78,11 +78,13 @@ def take_apart(model: Any) -> Parts:
     ('KMeans', 1)
     """
     steps: list[Any] = []
-    last = getattr(model, "best_estimator_", model)
-    while isinstance(last, Pipeline):
-        steps += last.steps[:-1]
-        last = last.steps[-1][1]
-        last = getattr(last, "best_estimator_", last)
+    last = model
+    while isinstance(last, Pipeline) or hasattr(last, "best_estimator_"):
+        if isinstance(last, Pipeline):
+            steps += last.steps[:-1]
+            last = last.steps[-1][1]
+        else:
+            last = last.best_estimator_
     return Parts(Pipeline(steps) if steps else None, last, model)
 
 
