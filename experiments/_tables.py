@@ -58,8 +58,8 @@ def standardized(model: Any) -> Any:
 
 def cross_validated(
     models: Mapping[str, Any], samples: Samples, n_folds: int = 5, n_repeats: int = 1
-) -> dict[str, dict[str, float]]:
-    """Return accuracy, balanced accuracy and recall of the rarest class of each model, as means over all folds."""
+) -> dict[str, dict[str, list[float]]]:
+    """Return accuracy, balanced accuracy and recall of the rarest class of each model, a mean of each repeat."""
     X, y = samples
     rarest = int(np.bincount(y).argmin())
     splits = list(RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=0).split(X, y))
@@ -72,7 +72,8 @@ def cross_validated(
                 predicted = clone(model).fit(X[train], y[train]).predict(X[test])
             recall = recall_score(y[test], predicted, labels=[rarest], average="macro")
             scores.append((np.mean(predicted == y[test]), balanced_accuracy_score(y[test], predicted), recall))
-        found[name] = dict(zip(("accuracy", "balanced", "recall"), map(float, np.mean(scores, axis=0))))
+        means = np.reshape(scores, (n_repeats, n_folds, 3)).mean(axis=1)
+        found[name] = dict(zip(("accuracy", "balanced", "recall"), means.T.tolist()))
     return found
 
 

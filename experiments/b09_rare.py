@@ -1,8 +1,8 @@
 """B9: rare classes with the library's defaults.
 
-No table of the document. Recall of the rare class, accuracy and balanced accuracy in 5-fold cross-validation (shuffled,
-stratified, seed 0), features standardized, everything else left at its default; logistic regression beside it. "Before"
-are the former defaults: a slope from 2 to 10, a regularization of 0.05 and 50 iterations.
+No table of the document. Recall of the rare class, accuracy and balanced accuracy in REPEATS x 5-fold cross-validation
+(shuffled, stratified), features standardized, everything else left at its default; logistic regression beside it.
+"Before" are the former defaults: a slope from 2 to 10, a regularization of 0.05 and 50 iterations.
 
 How the default was chosen: slopes 5, 10 and 15, slopes from 2 to 10, and the same with classes of equal weight at the
 flat slope, were compared on eight tables of make_classification (seeds 100 to 301, rare shares 5, 7 and 10 %, other
@@ -13,7 +13,7 @@ dozen samples of the rare class. A first run over these, with slope 10 for GRLVQ
 behind on three of the first seven; its slope was then chosen again, on the other tables alone.
 
 A classifier holds the promise of the library if its balanced accuracy is at most LEEWAY below that of logistic
-regression.
+regression, on the same folds, in the mean over the repeats.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from experiments._protocol import canvas
-from experiments._report import NO_NUMBER, SKIPPED, Result, holds, report, row
+from experiments._report import NO_NUMBER, SKIPPED, Result, reaches, report, row
 from experiments._tables import MISSING, Samples, cross_validated, keel, rare_class, standardized
 from protolearn import GMLVQ, GRLVQ, LGMLVQ
 
 TITLE = "rare classes"
 LEEWAY = 0.05
+REPEATS = 5
 KEEL = (
     "abalone9-18",
     "car-good",
@@ -67,8 +68,6 @@ COLORS = {"GMLVQ": "#0072B2", "LGMLVQ": "#E69F00", "GMLVQ, before": "0.7"}
 REMARKS = {
     "yeast5, GMLVQ": "44 samples of the rare class; LGMLVQ and GRLVQ are within the leeway",
 }
-# one run decides rows with these phrases: more would take too long
-ONE_RUN = ("accuracy", "recall")
 
 
 def run(quick: bool = False) -> Result:
@@ -84,30 +83,34 @@ def run(quick: bool = False) -> Result:
         if samples is None:
             rows.append(row(f"{name}, balanced accuracy", None, None, SKIPPED))
             continue
-        found[name] = cross_validated(models, samples, n_repeats=1)
-        print(name, {model: round(score["balanced"], 3) for model, score in found[name].items()}, flush=True)
-        least = found[name][REFERENCE]["balanced"] - LEEWAY
+        found[name] = cross_validated(models, samples, n_repeats=2 if quick else REPEATS)
+        print(name, {model: round(np.mean(score["balanced"]), 3) for model, score in found[name].items()}, flush=True)
+        least = np.array(found[name][REFERENCE]["balanced"]) - LEEWAY
         for model, scores in found[name].items():
             for kind, score in scores.items():
                 judged = kind == "balanced" and model in JUDGED
                 quantity = f"{name}, {model}, {WORDS[kind]}"
-                expected = f"at least {least:.3f}" if judged else None
-                rows.append(row(quantity, expected, score, holds(score >= least) if judged else NO_NUMBER))
+                expected = f"at least {least.mean():.3f}" if judged else None
+                rows.append(
+                    row(quantity, expected, score, reaches(np.array(score) - least, 0.0) if judged else NO_NUMBER)
+                )
     for model in MODELS:
         for kind in ("accuracy", "balanced", "recall"):
             mean = float(np.mean([scores[model][kind] for scores in found.values()]))
             rows.append(row(f"mean over the tables, {model}, {WORDS[kind]}", None, mean, NO_NUMBER))
-    settings = {"folds": "5, stratified, seed 0", "scaling": "standardized", "leeway": LEEWAY}
+    settings = {"folds": "5, stratified", "repeats": REPEATS, "scaling": "standardized", "leeway": LEEWAY}
     return report(settings, rows, found)
 
 
 def draw(result: Result) -> Figure:
     found = result["data"]
     figure, axes = canvas(1, 1, (7.5, 5.5))
-    names = sorted(found, key=lambda name: found[name][REFERENCE]["balanced"])
+    names = sorted(found, key=lambda name: np.mean(found[name][REFERENCE]["balanced"]))
     places = np.arange(len(names))
     for model, color in COLORS.items():
-        gains = [found[name][model]["balanced"] - found[name][REFERENCE]["balanced"] for name in names]
+        gains = [
+            np.mean(found[name][model]["balanced"]) - np.mean(found[name][REFERENCE]["balanced"]) for name in names
+        ]
         axes[0, 0].plot(gains, places, "o", color=color, label=model, markersize=5)
     axes[0, 0].axvline(0, color="0.4", linewidth=1)
     axes[0, 0].axvline(-LEEWAY, color="0.4", linewidth=1, linestyle=":")

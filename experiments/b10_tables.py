@@ -78,7 +78,7 @@ def run(quick: bool = False) -> Result:
         raw = cross_validated({model: each for model, each in MODELS.items() if model not in BLIND}, samples, N_FOLDS)
         raw |= {model: scaled[model] for model in BLIND}
         found[name] = {
-            kind: [100 * scores[model]["accuracy"] for model in MODELS]
+            kind: [100 * float(np.mean(scores[model]["accuracy"])) for model in MODELS]
             for kind, scores in ((SCALED, scaled), (RAW, raw))
         }
         print(name, *(f"{model} {a:.1f} {b:.1f};" for model, a, b in zip(MODELS, *found[name].values())), flush=True)

@@ -71,7 +71,7 @@ def units() -> list[dict[str, Any]]:
         scores = cross_validated({kind: make() for kind, make in KINDS.items()}, samples)
         scaled = cross_validated({kind: standardized(make()) for kind, make in KINDS.items()}, samples)
         for kind in KINDS:
-            a, b = (100 * part[kind]["accuracy"] for part in (scores, scaled))
+            a, b = (100 * float(np.mean(part[kind]["accuracy"])) for part in (scores, scaled))
             rows.append(row(f"units, {name}, {kind}, raw, accuracy, %", f"standardized {b:.1f}", a, STATEMENT))
     return rows
 

@@ -37,7 +37,7 @@ RINGS = 3
 GRID = (9, 9)
 EPOCHS = 100
 FOLDS = 2
-REPEATS = 1
+REPEATS = 3
 MIXING = {"": 0.9, ", mixing 0.1": 0.1}
 PRINTED = {
     "supervised median NG": (88.8, 1.2),
@@ -50,8 +50,6 @@ REMARKS = {
     "HSOM, D as distances": "better than printed; how the document builds its hyperbolic grid is not known",
     "D as squares": "better than printed: labels of weight 0.9 count much if distances are not squared",
 }
-# one run decides rows with these phrases: more would take too long
-ONE_RUN = ("supervised", "order")
 
 
 def run(quick: bool = False) -> Result:

@@ -438,7 +438,7 @@ def test_missing_matplotlib():
     code = "import sys; sys.modules['matplotlib'] = None; from protolearn.cli import app; app(['demo'])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
-    assert "pip install protolearn[plot]" in result.stdout
+    assert "pip install 'protolearn[plot]'" in result.stdout
     assert "pip install 'protolearn[cli]'" in result.stdout
     assert "Traceback" not in result.stdout + result.stderr
 

@@ -364,7 +364,7 @@ def test_a_missing_package_is_named():
         "except ImportError as error:\n    print(error)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install protolearn[onnx]" in out
+    assert "pip install 'protolearn[onnx]'" in out
 
 
 def test_model_of_a_raw_table():

@@ -115,5 +115,5 @@ def test_says_how_to_install_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None
     for name in [name for name in sys.modules if name.startswith("protolearn.plotting")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"pip install protolearn\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install 'protolearn\[plot\]'"):
         importlib.import_module("protolearn.plotting")

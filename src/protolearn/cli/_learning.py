@@ -314,7 +314,7 @@ def check_outputs(folder: Path, data: Path) -> None:
     from protolearn.core.files import check_output
 
     if find_spec("skops") is None:
-        raise ImportError("Storing models requires skops, which is not installed: pip install protolearn[skops]")
+        raise ImportError("Storing models requires skops, which is not installed: pip install 'protolearn[skops]'")
     check_exist(data)
     if data.is_dir() and folder.resolve().is_relative_to(data.resolve()):
         raise ValueError(f"{folder} is inside the input folder; choose another output folder.")

@@ -179,10 +179,10 @@ def parzen_log_density(
 def mean_pairwise_distance(
     X: Samples, sample_weight: ArrayLike | None = None, *, max_samples: int | None = None
 ) -> float:
-    """Return the mean Euclidean distance between two different samples.
+    r"""Return the mean Euclidean distance between two different samples.
 
-    ``sum_{i,j} u_i u_j |x_i - x_j| / (m (m - 1))`` with ``m = sum_i u_i``: the mean over all ordered pairs, where every
-    sample is repeated according to its weight.
+    :math:`\sum_{ij} u_i u_j \|x_i - x_j\| / (m (m - 1))` with :math:`m = \sum_i u_i`: the mean over all ordered
+    pairs, where every sample is repeated according to its weight.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ def mean_pairwise_distance(
 def correlation_integral(
     X: Samples, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
 ) -> Floats:
-    """Return the correlation integral, the fraction of pairs of samples that are closer than a radius.
+    r"""Return the correlation integral, the fraction of pairs of samples that are closer than a radius.
 
-    ``C(r) = 2 / (m (m - 1)) * #{i < j : |x_i - x_j| < r}``
+    .. math:: C(r) = \frac{2}{m (m - 1)} \, \#\{i < j : \|x_i - x_j\| < r\}
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def import_pandas() -> Any:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            "Data frames need pandas, which could not be imported; install it with: pip install protolearn[files]"
+            "Data frames need pandas, which could not be imported; install it with: pip install 'protolearn[files]'"
         ) from error
     return pd
 

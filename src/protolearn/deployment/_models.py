@@ -140,7 +140,7 @@ def _skops() -> Any:
         return import_module("skops.io")
     except ImportError:
         raise ImportError(
-            "Storing models requires skops, which is not installed: pip install protolearn[skops]"
+            "Storing models requires skops, which is not installed: pip install 'protolearn[skops]'"
         ) from None
 
 

@@ -118,5 +118,5 @@ def _converters() -> Any:
         if str(error.name).partition(".")[0] not in ("onnx", "skl2onnx"):
             raise
         raise ImportError(
-            f"Conversion to ONNX requires {error.name}, which is not installed: pip install protolearn[onnx]"
+            f"Conversion to ONNX requires {error.name}, which is not installed: pip install 'protolearn[onnx]'"
         ) from None

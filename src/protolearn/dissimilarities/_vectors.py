@@ -169,7 +169,7 @@ def manhattan(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Return cosine dissimilarities of vectors, ``1 - x.y / (|x| |y|)``.
+    r"""Return cosine dissimilarities of vectors, :math:`1 - x \cdot y / (\|x\| \|y\|)`.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
 
 
 def pearson(X: Any, Y: Any = None, *, power: float = 1.0, n_jobs: int | None = None) -> Floats:
-    """Return correlation dissimilarities of profiles, ``(1 - r)^power`` with Pearson's correlation ``r``.
+    """Return correlation dissimilarities of profiles, :math:`(1 - r)^p` with Pearson's correlation r and the power p.
 
     Parameters
     ----------
@@ -256,7 +256,9 @@ def directions(X: Any, metric: str = "cosine") -> Floats:
 
 
 def tanimoto(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
-    """Return Tanimoto dissimilarities of vectors, ``1 - x.y / (|x|^2 + |y|^2 - x.y)``; 0 for two zero vectors.
+    r"""Return Tanimoto dissimilarities of vectors, 0 for two zero vectors.
+
+    The dissimilarity is :math:`1 - x \cdot y / (\|x\|^2 + \|y\|^2 - x \cdot y)`.
 
     For vectors of zeros and ones this is the Jaccard distance.
 

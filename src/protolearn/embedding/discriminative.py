@@ -1,8 +1,8 @@
-"""Distances and projections in the learned metric of a classifier: each sample is measured by that of its winner.
+r"""Distances and projections in the learned metric of a classifier: each sample is measured by that of its winner.
 
-With the relevance matrices ``Lambda_k = Omega_k^T Omega_k`` of the prototypes and the winner J(x) of a sample x, the
-dissimilarity of two samples is ``d(x, z) = (x - z)^T Lambda_J(x) (x - z)``. It turns every embedding that accepts
-distances into a supervised one. The computations are those of `protolearn.LearnedMetric`.
+With the relevance matrices :math:`\Lambda_k = \Omega_k^\top \Omega_k` of the prototypes and the winner :math:`J(x)` of
+a sample x, the dissimilarity of two samples is :math:`d(x, z) = (x - z)^\top \Lambda_{J(x)} (x - z)`. It turns every
+embedding that accepts distances into a supervised one. The computations are those of `protolearn.LearnedMetric`.
 
 `fisher_distances` are distances by the class probabilities of a classifier, and `class_aware_distances` depend on the
 class labels of the samples, without a classifier.

@@ -200,7 +200,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return class probabilities proportional to ``exp(-sqrt(d) / T)``, with d the squared distance to each class.
+        r"""Return class probabilities, proportional to :math:`e^{-\sqrt{d} / T}` for a squared distance d to a class.
 
         The distance to a class is that to its nearest prototype, so the most probable class is the one that `predict`
         returns. The temperature T maximizes the likelihood of the training samples or, with ``calibration``, of
@@ -221,10 +221,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def confidence(self, X: ArrayLike) -> Floats:
-        """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
+        """Return the relative similarity of each sample, :math:`(d^- - d^+) / (d^- + d^+)`.
 
-        ``d+`` is the squared distance to the nearest prototype, and ``d-`` the squared distance to the nearest
-        prototype of any other class.
+        :math:`d^+` is the squared distance to the nearest prototype, and :math:`d^-` the squared distance to the
+        nearest prototype of any other class.
 
         Parameters
         ----------
@@ -241,9 +241,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
     @available_if(lambda self: self.contamination is not None)
     @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Return a novelty score for each sample: minus the smallest ratio ``d_p / r_p`` over all prototypes.
+        """Return a novelty score for each sample: minus the smallest ratio :math:`d_p / r_p` over all prototypes.
 
-        ``d_p`` is the squared distance to prototype p, and ``r_p`` its acceptance radius. Acceptance radii, and
+        :math:`d_p` is the squared distance to prototype p, and :math:`r_p` its acceptance radius. Acceptance radii, and
         therefore scores, exist only if ``contamination`` is set. Samples with a score below -1 lie outside all radii,
         and `predict` rejects them.
 
@@ -261,7 +261,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample, the quantity that generalized LVQ minimizes.
+        r"""Return :math:`\mu = (d_J - d_K) / (d_J + d_K)` of each sample, the quantity that generalized LVQ minimizes.
 
         Parameters
         ----------

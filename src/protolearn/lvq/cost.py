@@ -1,9 +1,10 @@
-"""Cost functions of LVQ, as functions of the distances to all prototypes, with their derivatives.
+r"""Cost functions of LVQ, as functions of the distances to all prototypes, with their derivatives.
 
-Generalized LVQ: ``E = mean_i u_i phi(mu_i)`` with ``mu = (d_J - d_K) / (d_J + d_K)``, where J is the nearest prototype
-of the sample's own class and K the nearest prototype of any other class. ``mu`` lies between -1 and 1 and is negative
-if and only if the sample is classified correctly. Supervised neural gas replaces J by all prototypes of the class,
-weighted by rank. Soft LVQ: ``E = -mean_i u_i log p(y_i | x_i)`` in a mixture of Gaussians around the prototypes.
+Generalized LVQ minimizes the mean of :math:`u_i \Phi(\mu_i)` with :math:`\mu = (d_J - d_K) / (d_J + d_K)`, where J is
+the nearest prototype of the sample's own class and K the nearest prototype of any other class. :math:`\mu` lies in
+:math:`[-1, 1]` and is negative if and only if the sample is classified correctly. Supervised neural gas replaces J by
+all prototypes of the class, weighted by rank. Soft LVQ minimizes the mean of :math:`-u_i \log p(y_i \mid x_i)` in a
+mixture of Gaussians around the prototypes.
 
 Arrays: D (n, k) squared distances, own (n, k) whether sample and prototype share a class, u (n,) weights.
 """
@@ -81,7 +82,7 @@ def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
 
 
 def sigmoid(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Return the logistic function ``1 / (1 + exp(-slope mu))`` and its derivative.
+    r"""Return the logistic function :math:`1 / (1 + e^{-s \mu})` with the slope s, and its derivative.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def sigmoid(mu: Floats, slope: float) -> tuple[Floats, Floats]:
 
 
 def swish(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Return ``mu / (1 + exp(-slope mu))``, which keeps increasing with the size of an error, and its derivative.
+    r"""Return :math:`\mu / (1 + e^{-s \mu})` with the slope s, and its derivative; it keeps increasing with an error.
 
     Examples
     --------
@@ -251,11 +252,11 @@ class RelativeDistance:
 
 @dataclass(frozen=True)
 class CooperativeRelativeDistance(RelativeDistance):
-    """Cost function of supervised neural gas, ``sum_i u_i sum_p h_ip phi(mu_ip)``.
+    r"""Cost function of supervised neural gas, :math:`\sum_i u_i \sum_p h_{ip} \Phi(\mu_{ip})`.
 
-    The inner sum runs over the prototypes of the sample's class, with ``mu_ip = (d_p - d_K) / (d_p + d_K)``. The
-    weights ``h_ip`` decrease with the rank of p among these prototypes. As the range approaches zero, the cost becomes
-    that of generalized LVQ.
+    The inner sum runs over the prototypes of the sample's class, with :math:`\mu_{ip} = (d_p - d_K) / (d_p + d_K)`. The
+    weights :math:`h_{ip}` decrease with the rank of p among these prototypes. As the range approaches zero, the cost
+    becomes that of generalized LVQ.
 
     Parameters
     ----------
@@ -315,8 +316,9 @@ class CooperativeRelativeDistance(RelativeDistance):
 
 
 def rank_weights(D: Floats, own: Bools, range_: float) -> Floats:
-    """Return ``exp(-rank / range)`` of each prototype (n, k) among those of the sample's class, with sum one.
+    r"""Return weights that decrease with the rank of a prototype in the sample's class, with sum one.
 
+    They are proportional to :math:`e^{-\text{rank} / \text{range}}` for the prototypes of the class, and 0 for others.
     Ties are broken in favor of the lower index.
 
     Examples
@@ -334,10 +336,10 @@ def rank_weights(D: Floats, own: Bools, range_: float) -> Floats:
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """Cost function of robust soft LVQ, ``-sum_i u_i log p(y_i | x_i)``.
+    r"""Cost function of robust soft LVQ, :math:`-\sum_i u_i \log p(y_i \mid x_i)`.
 
-    Every prototype is the center of a Gaussian with the same width and prior, so ``p(y | x)`` is the share of the
-    prototypes of class y in the sum of ``exp(-d_p / (2 width^2))`` over all prototypes.
+    Every prototype is the center of a Gaussian with the same width :math:`\sigma` and prior, so :math:`p(y \mid x)` is
+    the share of the prototypes of class y in the sum of :math:`\exp(-d_p / (2 \sigma^2))` over all prototypes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Adaptive distances between samples and prototypes, ``d(x, w) = |A (x - w)|^2`` with a learned ``A``.
+r"""Adaptive distances between samples and prototypes, :math:`d(x, w) = \|A (x - w)\|^2` with a learned matrix A.
 
 A relevance structure defines the matrices and their free parameters. It returns the distances together with a function
 that backpropagates derivatives by the distances to prototypes and parameters, which is all a solver needs. Any object
@@ -235,7 +235,7 @@ class Comparison:
 
 
 class Relevance(Metric):
-    """Base class of all relevance structures, metrics of the form ``|A (x - w)|^2``.
+    r"""Base class of all relevance structures, metrics of the form :math:`\|A (x - w)\|^2`.
 
     A subclass computes matrices from parameters (`matrices`) and derivatives by the parameters from derivatives by the
     matrices (`pull`). NaN in ``X`` stands for a missing value, which is left out of the distance.
@@ -369,7 +369,9 @@ class EuclideanMetric(Relevance):
 
 
 class DiagonalMetric(Relevance):
-    """Metric with a relevance for each feature, ``d = sum_i omega_i^2 (x_i - w_i)^2`` with ``sum_i omega_i^2 = 1``.
+    r"""Metric with a relevance for each feature.
+
+    The squared distance is :math:`d = \sum_i \omega_i^2 (x_i - w_i)^2` with :math:`\sum_i \omega_i^2 = 1`.
 
     Parameters
     ----------
@@ -415,7 +417,9 @@ class DiagonalMetric(Relevance):
 
 
 class MatrixMetric(Relevance):
-    """Metric with a matrix ``Omega`` (M, N) that transforms the features linearly, ``d = |Omega (x - w)|^2``.
+    r"""Metric with a matrix that transforms the features linearly.
+
+    The squared distance is :math:`d = \|\Omega (x - w)\|^2` with a matrix :math:`\Omega` of shape (M, N).
 
     Parameters
     ----------
@@ -506,17 +510,19 @@ class MatrixMetric(Relevance):
 
 
 class ProductMetric(Relevance):
-    """Metric with a shared matrix ``Omega`` (M, N) and local matrices ``Psi`` (M, M), ``d = |Psi Omega (x - w)|^2``.
+    r"""Metric with a matrix that all prototypes share, and local matrices.
 
-    All distances depend on ``Omega x`` alone, so classes with local metrics share one low-dimensional view. Only Omega
-    is normalized; the scale of a Psi sets the bandwidth of its class.
+    The squared distance is :math:`d = \|\Psi_p \Omega (x - w_p)\|^2` with the shared matrix :math:`\Omega` of shape
+    (M, N) and local matrices :math:`\Psi_p` of shape (M, M). All distances depend on :math:`\Omega x` alone, so classes
+    with local metrics share one low-dimensional view. Only :math:`\Omega` is normalized; the scale of a
+    :math:`\Psi_p` sets the bandwidth of its class.
 
     Parameters
     ----------
     n_components : int, optional
         Dimension M of the view; by default the number of features N.
     localization : {"class", "prototype"}, default="class"
-        Whether each class or each prototype has its own Psi.
+        Whether each class or each prototype has its own :math:`\Psi`.
     start_at : {"identity", "random"} or ndarray of shape (M, N), default="identity"
         Initial Omega. Every Psi is initialized with the identity.
 
@@ -564,7 +570,7 @@ class ProductMetric(Relevance):
 
 
 class MinkowskiMetric(Metric):
-    """Sum of the p-th powers of the differences, ``d = sum_i |x_i - w_i|^p``, without parameters to learn.
+    r"""Sum of the p-th powers of the differences, :math:`d = \sum_i |x_i - w_i|^p`, without parameters to learn.
 
     Parameters
     ----------
@@ -605,12 +611,12 @@ class MinkowskiMetric(Metric):
 
 
 class MatrixComparison(Comparison):
-    """Samples compared by matrices A (s, M, N): ``d(x, w) = |A x - A w|^2``.
+    r"""Samples compared by matrices A of shape (s, M, N), :math:`d(x, w) = \|A x - A w\|^2`.
 
     Distances do not change if A is replaced by the triangular factor of its QR decomposition, which takes half of the
-    products. Derivatives follow from ``Q = sum_i g_i x_i x_i^T`` of each matrix, where ``g`` adds up the derivatives by
-    the distances to its prototypes; Q is symmetric, which saves half of its products too. Both pay for wide matrices
-    and many samples.
+    products. Derivatives follow from :math:`Q = \sum_i g_i x_i x_i^\top` of each matrix, where g adds up the
+    derivatives by the distances to its prototypes; Q is symmetric, which saves half of its products
+    too. Both pay for wide matrices and many samples.
 
     Parameters
     ----------

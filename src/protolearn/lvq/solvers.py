@@ -145,8 +145,8 @@ class SGD(Solver):
     The metric is normalized after every sample. In epoch t (counted from 1) the learning rate of the prototypes is
     ``learning_rate / (1 + decay (t - 1))``. The learning rate of the metric is
     ``metric_learning_rate / (1 + metric_decay (t - metric_start))`` from epoch ``metric_start`` on, and 0 before. A
-    rate that is given as a pair decreases exponentially instead, as ``start (end / start)^(t / t_max)`` with
-    ``t_max = max_iter``.
+    rate that is given as a pair decreases exponentially instead, from the first value to the second in ``max_iter``
+    epochs.
 
     Parameters
     ----------

@@ -263,11 +263,11 @@ STRUCTURES: dict[str, type[_Map]] = {"full": FullMap, "diagonal": DiagonalMap, "
 
 
 class Spectral(Metric):
-    """Distance between filtered spectra of a learned intensity, by their powers or amplitudes.
+    r"""Distance between filtered spectra of a learned intensity, by their powers or amplitudes.
 
-    ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2`` with ``r(v) = S o F Omega v``, where S is the sum of the spectra of
-    the filters, here in units of its root mean square, and m runs over all frequencies; with ``distance="position"`` it
-    is ``|r(x) - r(w)|^2``.
+    :math:`d(x, w) = \sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2` with :math:`r(v) = S \circ F \Omega v`, where S is the sum of
+    the spectra of the filters, here in units of its root mean square, and m runs over all frequencies. With
+    ``distance="position"`` it is :math:`\|r(x) - r(w)\|^2`.
 
     Parameters
     ----------

@@ -211,13 +211,14 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def predict_proba(self, X: Any) -> Floats:
-        """Return class probabilities, the largest for the class that `predict` returns.
+        r"""Return class probabilities, the largest for the class that `predict` returns.
 
         The probabilities are the class shares of the training samples in the receptive field of the nearest prototype,
         smoothed by one additional sample that belongs to all classes equally. With ``labeling="majority"``, the class
-        of the prototype has probability one. With ``per_class``, probabilities are proportional to ``exp(-sqrt(d) /
-        T)``, where d is the squared distance to the nearest prototype of each class, or to ``(1 + d - d_min)^(-1/T)``
-        for maps whose distance d is the logarithm of a density. The temperature T is fitted to the training samples.
+        of the prototype has probability one. With ``per_class``, probabilities are proportional to
+        :math:`e^{-\sqrt{d} / T}`, where d is the squared distance to the nearest prototype of each class, or to
+        :math:`(1 + d - d_{\min})^{-1/T}` for maps whose distance d is the logarithm of a density. The temperature T is
+        fitted to the training samples.
 
         Parameters
         ----------
@@ -270,11 +271,11 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def confidence(self, X: Any) -> Floats:
-        """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
+        """Return the relative similarity of each sample, :math:`(d^- - d^+) / (d^- + d^+)`.
 
-        ``d+`` is the squared distance to the nearest prototype and ``d-`` the squared distance to the nearest prototype
-        of another class. The value is 0 on a class border and 1 at a prototype. For maps whose distances are logarithms
-        of densities, densities are compared instead.
+        :math:`d^+` is the squared distance to the nearest prototype and :math:`d^-` the squared distance to the nearest
+        prototype of another class. The value is 0 on a class border and 1 at a prototype. For maps whose distances are
+        logarithms of densities, densities are compared instead.
 
         Parameters
         ----------

@@ -66,11 +66,11 @@ class LocalGlobal(NamedTuple):
 def coranking_matrix(
     X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> NDArray[np.int32]:
-    """Return the co-ranking matrix: how often the k-th neighbor in the data is the l-th neighbor in the view.
+    r"""Return the co-ranking matrix: how often the k-th neighbor in the data is the l-th neighbor in the view.
 
-    ``Q_kl = |{(i, j): j is the k-th neighbor of i in the data, and the l-th in the view}|``. Entries below the diagonal
-    are intrusions, samples that are nearer in the view; entries above the diagonal are extrusions. A perfect view has a
-    diagonal matrix.
+    :math:`Q_{kl}` counts the pairs (i, j) where j is the k-th neighbor of i in the data, and the l-th in the view.
+    Entries below the diagonal are intrusions, samples that are nearer in the view; entries above the diagonal are
+    extrusions. A perfect view has a diagonal matrix.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def coranking_matrix(
     -------
     ndarray of shape (n - 1, n - 1)
         Counts; ``Q[k - 1, l - 1]`` is the count of the ranks k and l. All rows and columns sum to n. The matrix needs
-        ``4 n^2`` bytes, 400 MB for 10,000 samples; the other functions do not form it.
+        :math:`4 n^2` bytes, 400 MB for 10,000 samples; the other functions do not form it.
 
     References
     ----------
@@ -120,7 +120,8 @@ def q_nx(
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        1 for a perfect view, about ``K / (n - 1)`` for a random view. Without ``k``, an array for K = 1, ..., n - 2.
+        1 for a perfect view, about :math:`K / (n - 1)` for a random view. Without ``k``, an array for K = 1, ...,
+        n - 2.
 
     References
     ----------
@@ -290,9 +291,9 @@ def extrusions(
 def lcmc(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Return the local continuity meta-criterion, the overlap of neighborhoods beyond that of a random view.
+    r"""Return the local continuity meta-criterion, the overlap of neighborhoods beyond that of a random view.
 
-    ``LCMC(K) = Q_NX(K) - K / (n - 1)``, with `q_nx`.
+    :math:`\mathrm{LCMC}(K) = Q_{NX}(K) - K / (n - 1)`, with `q_nx`.
 
     Parameters
     ----------
@@ -304,7 +305,7 @@ def lcmc(
     Returns
     -------
     float, or ndarray of shape (n - 2,)
-        About 0 for a random view, and at most ``1 - K / (n - 1)``. Without ``k``, an array for K = 1, ..., n - 2.
+        About 0 for a random view, and at most :math:`1 - K / (n - 1)`. Without ``k``, an array for K = 1, ..., n - 2.
 
     References
     ----------
@@ -326,7 +327,7 @@ def r_nx(
 ) -> Floats | float:
     """Return the overlap of neighborhoods, normalized to 0 for a random view and 1 for a perfect view.
 
-    ``R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K)``, with `q_nx`. Values for different K are comparable.
+    :math:`R_{NX}(K) = ((n - 1) Q_{NX}(K) - K) / (n - 1 - K)`, with `q_nx`. Values for different K are comparable.
 
     Parameters
     ----------

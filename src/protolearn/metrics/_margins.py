@@ -126,9 +126,9 @@ def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y:
 
 @constrained(rho=positive)
 def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
-    """Return the ramp loss of each margin: 1 for a misclassified sample, 0 for a large margin, and linear in between.
+    r"""Return the ramp loss of each margin: 1 for a misclassified sample, 0 for a large margin, and linear in between.
 
-    ``L(t) = 1`` for ``t <= 0``, ``1 - t / rho`` for ``0 < t <= rho``, and 0 beyond.
+    :math:`L(t) = 1` for :math:`t \le 0`, :math:`1 - t / \rho` for :math:`0 < t \le \rho`, and 0 beyond.
 
     Parameters
     ----------
@@ -201,16 +201,17 @@ def margin_bound(
     delta: float = 0.05,
     constant: float = 1.0,
 ) -> MarginBound:
-    """Bound the error of an LVQ classifier on new samples by its margins on the training samples.
+    r"""Bound the error of an LVQ classifier on new samples by its margins on the training samples.
 
-    With probability ``1 - delta``, for P prototypes with any metrics of trace 1 and m independent samples, all of them
-    within a ball of radius B around the origin,
+    With probability :math:`1 - \delta`, for P prototypes with any metrics of trace 1 and m independent samples, all of
+    them within a ball of radius B around the origin, the error on new samples is at most
 
-        ``error on new samples <= E + (2 K / rho) P (P - 1) (l + q + sqrt(8 ln(4 / delta) / m)) +
-        sqrt(ln(4 / delta) / (2 m))``
+    .. math::
+        E + \frac{2 K}{\rho} P (P - 1) \left(l + q + \sqrt{\frac{8 \ln(4 / \delta)}{m}}\right)
+        + \sqrt{\frac{\ln(4 / \delta)}{2 m}}
 
-    with the `margin_error` ``E`` and the complexities ``l = 4 B (B + 1) (B + 2) / sqrt(m)`` and
-    ``q = 4 B^2 / sqrt(m)`` of the linear and the quadratic part of a difference of two distances.
+    with the `margin_error` E and the complexities :math:`l = 4 B (B + 1) (B + 2) / \sqrt{m}` and
+    :math:`q = 4 B^2 / \sqrt{m}` of the linear and the quadratic part of a difference of two distances.
 
     Parameters
     ----------
@@ -239,8 +240,8 @@ def margin_bound(
     predict an error.
 
     It is derived for two classes, where the classifier is a Boolean formula of the signs of all differences of two
-    distances; the same ``P (P - 1)`` is used for more classes. The report prints ``4 B / sqrt(m)`` for the quadratic
-    part; but its inputs, the products of two features, have the length ``B^2``.
+    distances; the same :math:`P (P - 1)` is used for more classes. The report prints :math:`4 B / \sqrt{m}` for the
+    quadratic part; but its inputs, the products of two features, have the length :math:`B^2`.
 
     References
     ----------
@@ -290,11 +291,11 @@ def posterior_margin_bound(
     delta: float = 0.05,
     constant: float = 1.0,
 ) -> MarginBound:
-    """Bound the generalization error with the margin that gives the smallest bound.
+    r"""Bound the generalization error with the margin that gives the smallest bound.
 
-    `margin_bound` holds for a margin that is fixed in advance. This bound holds simultaneously for all margins ``rho_i
-    = C / i``, ``i = 1, 2, ...``, each with a part ``p_i delta`` of the probability ``delta``, so the smallest of these
-    bounds is valid.
+    `margin_bound` holds for a margin that is fixed in advance. This bound holds simultaneously for all margins
+    :math:`\rho_i = C / i`, :math:`i = 1, 2, \ldots`, each with a part :math:`p_i \delta` of the probability
+    :math:`\delta`, so the smallest of these bounds is valid.
 
     Parameters
     ----------
@@ -305,10 +306,10 @@ def posterior_margin_bound(
     radius : float
         Largest length B of a sample or a prototype.
     scale : float, optional
-        Largest possible margin C. The default ``4 B^2`` is the largest squared distance in a ball of radius B.
+        Largest possible margin C. The default :math:`4 B^2` is the largest squared distance in a ball of radius B.
     priors : array-like of shape (q,), optional
-        Prior weight ``p_i`` of each margin: nonnegative numbers with a sum of at most 1. Only the first q margins are
-        considered. By default, ``p_i = 1 / (i (i + 1))`` for all i.
+        Prior weight :math:`p_i` of each margin: nonnegative numbers with a sum of at most 1. Only the first q margins
+        are considered. By default, :math:`p_i = 1 / (i (i + 1))` for all i.
     delta : float, default=0.05
         Probability that the bound does not hold.
     constant : float, default=1.0

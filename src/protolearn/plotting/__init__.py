@@ -10,7 +10,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "protolearn.plotting needs matplotlib, which could not be imported; install it with: "
-        "pip install protolearn[plot]"
+        "pip install 'protolearn[plot]'"
     ) from error
 
 from protolearn.plotting._charts import plot_charts

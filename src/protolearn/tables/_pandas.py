@@ -20,5 +20,5 @@ def optional(name: str, what: str) -> Any:
     except ImportError:
         package = name.partition(".")[0]
         raise ImportError(
-            f"{what} are read with {package}, which is not installed: pip install protolearn[files]"
+            f"{what} are read with {package}, which is not installed: pip install 'protolearn[files]'"
         ) from None

@@ -454,7 +454,7 @@ class Framework:
             import scs
         except ImportError as error:
             raise ImportError(
-                "method='sdp' needs the package scs; install it with: pip install protolearn[mvu], or use "
+                "method='sdp' needs the package scs; install it with: pip install 'protolearn[mvu]', or use "
                 "method='low_rank'."
             ) from error
         problem, cones = self._cone_program()

@@ -320,7 +320,7 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
 
 
 def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
-    """Return the cost of the neighbor retrieval visualizer: `sne` with both directions of the divergence.
+    r"""Return the cost of the neighbor retrieval visualizer: `sne` with both directions of the divergence.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     Returns
     -------
     Cost
-        ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+        :math:`\lambda\, KL(p \| q) + (1 - \lambda)\, KL(q \| p)` with the trade-off :math:`\lambda`.
 
     Examples
     --------
@@ -345,7 +345,7 @@ def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
 
 
 def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
-    """Return the cost of t-NeRV: `tsne` with both directions of the divergence.
+    r"""Return the cost of t-NeRV: `tsne` with both directions of the divergence.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     Returns
     -------
     Cost
-        ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+        :math:`\lambda\, KL(p \| q) + (1 - \lambda)\, KL(q \| p)` with the trade-off :math:`\lambda`.
 
     Examples
     --------
@@ -443,12 +443,13 @@ def isomap(n_neighbors: int = 10, radius: float | None = None, components: str =
 
 
 def strain() -> Cost:
-    """Return the cost of classical scaling, which principal components minimize.
+    r"""Return the cost of classical scaling, which principal components minimize.
 
     Returns
     -------
     Cost
-        ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` for centered samples and positions.
+        :math:`\sum_{ij} (x_i \cdot x_j - y_i \cdot y_j)^2 / \sum_{ij} (x_i \cdot x_j)^2` for centered samples and
+        positions.
 
     Examples
     --------
@@ -465,7 +466,7 @@ def strain() -> Cost:
 
 
 def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None, components: str = "raise") -> Cost:
-    """Return a soft form of the cost of maximum variance unfolding.
+    r"""Return a soft form of the cost of maximum variance unfolding.
 
     Parameters
     ----------
@@ -482,8 +483,8 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None,
     Returns
     -------
     Cost
-        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over pairs of neighbors, minus ``weight`` times the ratio
-        of the variance of the positions to that of the data.
+        :math:`\sum_{ij} (d_{ij}^2 - \|y_i - y_j\|^2)^2 / \sum_{ij} d_{ij}^4` over pairs of neighbors, minus ``weight``
+        times the ratio of the variance of the positions to that of the data.
 
     Examples
     --------
@@ -502,7 +503,7 @@ def lle(
     radius: float | None = None,
     components: str = "raise",
 ) -> Cost:
-    """Return a soft form of the cost of locally linear embedding.
+    r"""Return a soft form of the cost of locally linear embedding.
 
     Parameters
     ----------
@@ -521,8 +522,8 @@ def lle(
     Returns
     -------
     Cost
-        ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w reconstruct
-        each sample from its neighbors.
+        :math:`\sum_i \|y_i - \sum_j w_{ij} y_j\|^2 / n + c\, (\|m\|^2 + \|C - I\|^2)` with the mean m and the
+        covariance C of the positions and ``weight`` c, where the weights w reconstruct each sample from its neighbors.
 
     Examples
     --------
@@ -542,15 +543,15 @@ def laplacian(
     radius: float | None = None,
     components: str = "raise",
 ) -> Cost:
-    """Return a soft form of the cost of Laplacian eigenmaps.
+    r"""Return a soft form of the cost of Laplacian eigenmaps.
 
     Parameters
     ----------
     n_neighbors : int, default=10
         Number of neighbors that each sample is connected to.
     width : float, optional
-        Squared length scale of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of
-        neighbors by default.
+        Squared length scale of the weights :math:`w_{ij} = e^{-\|x_i - x_j\|^2 / \text{width}}`; the mean squared
+        distance of neighbors by default.
     weight : float, default=1.0
         Weight of the penalty term on mean and covariance of the view.
     radius : float, optional
@@ -562,8 +563,8 @@ def laplacian(
     Returns
     -------
     Cost
-        ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where mean and covariance
-        weight each sample by the sum of its ``w_ij``.
+        :math:`\sum_{ij} w_{ij} \|y_i - y_j\|^2 / \sum_{ij} w_{ij} + c\, (\|m\|^2 + \|C - I\|^2)` with ``weight`` c,
+        where the mean m and the covariance C weight each sample by the sum of its :math:`w_{ij}`.
 
     Examples
     --------

@@ -12,7 +12,7 @@ __all__ = ["GaussianKernel", "Kernel", "StudentKernel"]
 
 @dataclass(frozen=True)
 class GaussianKernel:
-    """Gaussian kernel of SNE, ``w(r) = exp(-r)`` of the squared distance r.
+    """Gaussian kernel of SNE, :math:`w(r) = e^{-r}` of the squared distance r.
 
     Examples
     --------
@@ -27,26 +27,26 @@ class GaussianKernel:
         return np.exp(-squares)
 
     def decay(self, squares: Any) -> Any:
-        """Return the rate ``-d log w / d r``."""
+        r"""Return the rate :math:`-\mathrm{d} \log w / \mathrm{d} r`."""
         return np.ones_like(squares)
 
     def power(self, exponent: float) -> tuple[str, float, float, float]:
-        """Return ``w(r) ** exponent * decay(r)`` for compiled loops: a form, its factor, scale and exponent."""
+        """Return :math:`w(r)^c` times the decay for compiled loops, by a form, its factor, scale and exponent."""
         return "exponential", 1.0, 1.0, -exponent
 
     def width(self, exponent: float) -> float:
-        """Return the length scale of ``w ** exponent``."""
+        """Return the length scale of :math:`w^c` with the exponent c."""
         return 1.0 / np.sqrt(max(abs(exponent), 1.0))
 
 
 @dataclass(frozen=True)
 class StudentKernel:
-    """Student kernel of t-SNE, ``w(r) = (1 + r / dof) ** (-(dof + 1) / 2)`` of the squared distance r.
+    r"""Student kernel of t-SNE, :math:`w(r) = (1 + r / \nu)^{-(\nu + 1) / 2}` of the squared distance r.
 
     Parameters
     ----------
     dof : float
-        Degrees of freedom: the fewer, the heavier the tail, and the farther apart neighbors may lie.
+        Degrees of freedom :math:`\nu`: the fewer, the heavier the tail, and the farther apart neighbors may lie.
 
     Examples
     --------
@@ -63,15 +63,15 @@ class StudentKernel:
         return 1.0 / base if self.dof == 1.0 else base ** (-0.5 * (self.dof + 1.0))
 
     def decay(self, squares: Any) -> Any:
-        """Return the rate ``-d log w / d r``."""
+        r"""Return the rate :math:`-\mathrm{d} \log w / \mathrm{d} r`."""
         return 0.5 * (self.dof + 1.0) / (self.dof + squares)
 
     def power(self, exponent: float) -> tuple[str, float, float, float]:
-        """Return ``w(r) ** exponent * decay(r)`` for compiled loops: a form, its factor, scale and exponent."""
+        """Return :math:`w(r)^c` times the decay for compiled loops, by a form, its factor, scale and exponent."""
         return "power", 0.5 * (self.dof + 1.0) / self.dof, 1.0 / self.dof, -0.5 * exponent * (self.dof + 1.0) - 1.0
 
     def width(self, exponent: float) -> float:
-        """Return the length scale of ``w ** exponent``."""
+        """Return the length scale of :math:`w^c` with the exponent c."""
         # By curvature the power of the exponent would be 0.5; errors of a grid, in units of the push, fall with it.
         return float(np.sqrt(self.dof) * max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0) ** -0.375)
 
