@@ -48,7 +48,7 @@ print(dict(zip(given_up.prototype_labels_.tolist(), given_up.n_wins_.tolist())))
 
 # %%
 # By default the slope is 10 from the start. Samples far from any border, of which the common class has many, then have
-# little influence, and the rare class is found at least as well as by logistic regression. The rest is a matter of
+# little influence, and here the rare class is found more often than by logistic regression. The rest is a matter of
 # choice: as long as all errors cost the same, most of the overlap belongs to the common class.
 # ``class_weight="balanced"`` gives both classes the same weight, at the price of more false alarms. A matrix for each
 # prototype bends the border around the rare class, so the price is lower.
