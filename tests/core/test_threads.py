@@ -169,3 +169,37 @@ def test_results_come_in_order_and_nothing_runs_after_an_error(n_threads, way):
     with pytest.raises(ValueError, match="part 2"):
         list(way(Threads(n_threads), work, range(1000)))
     assert sorted(started) == sorted([*ended, 2])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_work_beside_a_loop_is_done_once_and_all_rows_as_well(n_threads):
+    threads, rows, beside = Threads(n_threads, least=10), np.zeros(1000, int), []
+
+    def count(first, last, rows):
+        rows[first:last] += 1
+
+    threads.over(len(rows), count, ..., rows, beside=lambda: beside.append(True))
+    assert (rows == 1).all()
+    assert beside == [True]
+
+
+def test_work_beside_a_loop_may_use_the_same_threads():
+    """A part of shared work is not shared again: with all threads waiting for one another, none would go on."""
+    threads, rows, inner = Threads(2, least=10), np.zeros(1000, int), np.zeros(1000, int)
+
+    def count(first, last, rows):
+        threads.collect(abs, range(3))
+        rows[first:last] += 1
+
+    threads.over(len(rows), count, ..., rows, beside=lambda: threads.over(len(inner), count, ..., inner))
+    assert (rows == 1).all()
+    assert (inner == 1).all()
+    assert list(threads.map(lambda i: list(threads.map(abs, [i, -i])), [1, 2])) == [[1, 1], [2, 2]]
+
+
+def test_an_error_of_the_work_beside_a_loop_is_raised():
+    def fail():
+        raise ValueError("beside")
+
+    with pytest.raises(ValueError, match="beside"):
+        Threads(2, least=10).over(100, lambda first, last: None, ..., beside=fail)

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
-from threading import Event, Lock
+from threading import Event, Lock, local
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -18,6 +18,9 @@ __all__ = ["Threads", "blas_architectures", "chunk_threads"]
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+PARTS = 8  # of a loop that has other work beside it, so that threads end at about the same time
+_HERE = local()  # `at_work`: whether this thread is one of several that share some work
 
 
 class Threads:
@@ -45,14 +48,20 @@ class Threads:
 
     def __init__(self, n: int = 1, least: int = 1000) -> None:
         self.n, self.least = n, least
-        self._pool = ThreadPoolExecutor(n) if n > 1 else None
+        self._pool = ThreadPoolExecutor(n, initializer=_begin_work) if n > 1 else None
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether this thread has to do all parts: a part of shared work is not shared again."""
+        return self._pool is None or getattr(_HERE, "at_work", False)
 
     def map(self, function: Callable[[S], T], parts: Iterable[S]) -> Iterator[T]:
         """Yield ``function(part)`` for all parts, in order."""
         waiting = list(parts)
-        if self._pool is None or len(waiting) == 1:
+        if self._is_alone or len(waiting) == 1:
             yield from map(function, waiting)
             return
+        assert self._pool is not None
         running = deque(self._pool.submit(function, part) for part in waiting)
         try:
             while running:
@@ -71,8 +80,9 @@ class Threads:
         caller for every part.
         """
         waiting = list(parts)
-        if self._pool is None or len(waiting) == 1:
+        if self._is_alone or len(waiting) == 1:
             return list(map(function, waiting))
+        assert self._pool is not None
         results: dict[int, T] = {}
         places, lock, ended = iter(range(len(waiting))), Lock(), Event()
 
@@ -98,22 +108,36 @@ class Threads:
         return [results[place] for place in range(len(waiting))]
 
     def over(
-        self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1, most: int | None = None
+        self,
+        n_rows: int,
+        loop: Callable[..., object],
+        *args: Any,
+        step: int = 1,
+        most: int | None = None,
+        beside: Callable[[], object] | None = None,
     ) -> None:
         """Call the loop for parts of the rows: the ``...`` among its arguments becomes the first and last row.
 
         Rows are parted at multiples of ``step`` only. A loop that treats so many at a time, by products of matrices,
         then has the same blocks on any number of threads, and the same results to the last bit. A part has ``most``
-        rows or about as many, so that a compiled loop that takes long can be interrupted.
+        rows or about as many, so that a compiled loop that takes long can be interrupted. One of the threads does the
+        work ``beside``, if given, before it helps the others.
         """
         at = next(position for position, argument in enumerate(args) if argument is ...)
         before, after = args[:at], args[at + 1 :]
         n_steps = -(-n_rows // step)
-        n_threads = max(1, min(self.n, n_rows // self.least, n_steps))
+        n_threads = max(1, min(self.n, n_rows // self.least + (beside is not None), n_steps))
         n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
+        if beside is not None and n_threads > 1:
+            n_parts = max(n_parts, min(n_steps, PARTS))
         edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
+        work: list[Callable[[], object]] = [partial(loop, *before, *part, *after) for part in pairwise(edges)]
         workers = Threads(1) if n_threads == 1 else self
-        workers.collect(lambda part: loop(*before, *part, *after), pairwise(edges))
+        workers.collect(lambda part: part(), work if beside is None else [beside, *work])
+
+
+def _begin_work() -> None:
+    _HERE.at_work = True
 
 
 @contextmanager

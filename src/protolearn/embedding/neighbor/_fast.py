@@ -108,6 +108,13 @@ class _Edges(NamedTuple):
         return given
 
 
+class _Sums(NamedTuple):
+    """Sums over the edges of each point: forces (n, 2), and numbers (n,)."""
+
+    forces: Floats
+    totals: Floats
+
+
 class _Pulls(NamedTuple):
     """What pairs with p > 0 contribute: forces (n, 2), slopes times q in all, or (n,), and weights of the sums."""
 
@@ -172,10 +179,10 @@ class Fast:
 
         Affinities of the view are the kernel divided by its sum; joint affinities are divided by ``mass`` if given.
         """
-        plane, pairs = self._pairs(points, divergence, mass)
+        plane, pairs, sums = self._pairs_and_edges(points, divergence, mass)
         slopes = pairs.slopes()
         terms = np.zeros_like(slopes) if divergence.is_plain_sum else pairs.terms()
-        pulls = self._pulls(plane, divergence, pairs.masses, terms)
+        pulls = self._pulls(plane, divergence, pairs.masses, terms, sums)
         total = pulls.slopes + (pulls.weights * slopes).sum(axis=0)
         push = pairs.push(pulls.weights, total * (mass is None))
         gradient = 2.0 * exaggeration * pulls.forces + push
@@ -199,6 +206,34 @@ class Fast:
             sums[pull.index] += pull.factor * (mixed.sum() if self.symmetric else mixed)
         return float(np.sum(divergence.outer(sums)))
 
+    def _pairs_and_edges(
+        self, points: Floats, divergence: Divergence, mass: float | None
+    ) -> tuple[Floats, _All | _Rows, list[_Sums]]:
+        """Return the points in the plane, the sums over all pairs, and those over edges that compiled loops do.
+
+        The sums over all pairs are mostly Fourier transforms, for which one thread is best: another one does the edges.
+        """
+        plane = _in_plane(points)
+        found: list[_All | _Rows] = []
+
+        def all_pairs() -> None:
+            found.append(self._pairs(points, divergence, mass)[1])
+
+        loops = self._loops(plane, divergence)
+        sums = [self._power_pulls(plane, *loop, beside=None if found else all_pairs) for loop in loops]
+        if not found:
+            all_pairs()
+        return plane, found[0], sums
+
+    def _loops(self, points: Floats, divergence: Divergence) -> list[tuple[_Edges, float]]:
+        """Return the graphs, and the powers of q, that compiled loops take for a divergence; none if they cannot."""
+        if self.symmetric and self._goes_both_ways(divergence) and points.shape[1] == 2:
+            return list(zip(self._both_graphs(divergence), (0.0, 1.0)))
+        pull = divergence.pull
+        if pull is None or not self._is_compiled(pull, points):
+            return []
+        return [(self._prepare(divergence, pull)[0], pull.q_power)]
+
     def _pairs(self, points: Floats, *asked: Any) -> tuple[Floats, _All | _Rows]:
         """Return the points in the plane, or in space, and the sums over all their pairs: once for value and step."""
         if self._last is None or self._last[1] != asked or not np.array_equal(self._last[0], points):
@@ -207,7 +242,7 @@ class Fast:
         return self._last[2]
 
     def _summed(self, points: Floats, divergence: Divergence, mass: float | None) -> tuple[Floats, _All | _Rows]:
-        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
+        plane = _in_plane(points)
         width = self.kernel.width(max(1.0, degree(divergence)))
         if self._view is None or not self._view.grid.suits(plane, width):
             grid = Grid(plane, width) if plane.shape[1] == 2 else Table(plane, width)
@@ -224,14 +259,16 @@ class Fast:
         """Return the sum (n,) of the kernel over the edges of each point."""
         return self._over_edges(self.kernel.weights(self._edge_squares(points))[None])[0]
 
-    def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
-        pull = divergence.pull
-        if self.symmetric and self._goes_both_ways(divergence) and points.shape[1] == 2:
-            return self._both_pulls(points, divergence, masses)
-        if pull is None or not self._is_compiled(pull, points):
+    def _pulls(
+        self, points: Floats, divergence: Divergence, masses: Any, sums: Floats, over_edges: list[_Sums]
+    ) -> _Pulls:
+        if not over_edges:
             return self._any_pulls(points, divergence, masses, sums)
-        edges, constants = self._prepare(divergence, pull)
-        forces, totals = self._power_pulls(points, edges, pull.q_power)
+        if len(over_edges) == 2:
+            return self._both_pulls(divergence, masses, *over_edges)
+        pull, (forces, totals) = divergence.pull, over_edges[0]
+        assert pull is not None
+        _, constants = self._prepare(divergence, pull)
         slopes = pull.factor * (masses**-pull.q_power if pull.q_power else 1.0)
         mass = slopes * (totals.sum() if self.symmetric else totals)
         sums = sums + constants
@@ -273,24 +310,27 @@ class Fast:
         """Return whether it has some of the Kullback-Leibler divergence in reverse, under a kernel without floors."""
         return divergence.trade_off not in (None, 1.0) and isinstance(self.kernel, StudentKernel)
 
-    def _both_pulls(self, points: Floats, divergence: Divergence, mass: float) -> _Pulls:
-        """Do the same for c times the Kullback-Leibler divergence and 1 - c times that in reverse."""
-        c = divergence.trade_off
-        assert c is not None
+    def _both_graphs(self, divergence: Divergence) -> tuple[_Edges, _Edges]:
+        """Return the graphs of p, and of its logarithm, above the smallest p."""
         if divergence not in self._both:
             p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
             p, graphs = np.maximum(self.p.data, p_least), (self.p.copy(), self.p.copy())
             graphs[0].data, graphs[1].data = p - p_least, np.log(p / p_least)
             recall, precision = (_Edges.of(graph, graph.sum(axis=1, dtype=np.float64)) for graph in graphs)
             self._both[divergence] = recall, precision
-        recall, precision = self._both[divergence]
-        missed, _ = self._power_pulls(points, recall, 0.0)
-        wrong, totals = self._power_pulls(points, precision, 1.0)
-        share = (1.0 - c) / mass
-        slopes = -c * recall.totals.sum() - share * totals.sum()
-        return _Pulls(c * missed + share * wrong, slopes, np.ones(1))
+        return self._both[divergence]
 
-    def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
+    def _both_pulls(self, divergence: Divergence, mass: float, recall: _Sums, precision: _Sums) -> _Pulls:
+        """Do the same for c times the Kullback-Leibler divergence and 1 - c times that in reverse."""
+        c = divergence.trade_off
+        assert c is not None
+        share = (1.0 - c) / mass
+        slopes = -c * recall.totals.sum() - share * precision.totals.sum()
+        return _Pulls(c * recall.forces + share * precision.forces, slopes, np.ones(1))
+
+    def _power_pulls(
+        self, points: Floats, graph: _Edges, exponent: float, beside: Callable[[], None] | None = None
+    ) -> _Sums:
         """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
         from protolearn.embedding.neighbor._kernels import pull_inverse, pull_power
 
@@ -298,13 +338,13 @@ class Fast:
         n, forces, totals = len(points), np.empty_like(points), graph.totals
         single = graph.ordered(points)
         if form == "power" and exponent == 0.0:
-            self.threads.over(n, pull_inverse, *graph.arrays, single, scale, ..., forces)
+            self.threads.over(n, pull_inverse, *graph.arrays, single, scale, ..., forces, beside=beside)
         else:
             reached = np.empty(n)
-            exponential = form == "exponential"
-            self.threads.over(n, pull_power, *graph.arrays, single, scale, power, exponential, ..., forces, reached)
+            args = *graph.arrays, single, scale, power, form == "exponential"
+            self.threads.over(n, pull_power, *args, ..., forces, reached, beside=beside)
             totals = graph.restored(reached) if exponent else totals
-        return 2.0 * factor * graph.restored(forces), totals
+        return _Sums(2.0 * factor * graph.restored(forces), totals)
 
     def _log_sums(self, points: Floats, graph: _Edges) -> Floats:
         """Return ``-sum_j a_ij log w_ij`` (n,)."""
@@ -365,6 +405,11 @@ class Fast:
         starts = self.p.indptr[:-1][rows]
         ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:][rows] - starts[0] - 1]
         return np.diff(ends, axis=1, prepend=0.0)
+
+
+def _in_plane(points: Floats) -> Floats:
+    """Return points (n, d) of which those on a line have a second coordinate of zero."""
+    return np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
 
 
 def is_tame(divergence: Divergence, kernel: Kernel) -> bool:
