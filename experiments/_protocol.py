@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,16 @@ Array = NDArray[Any]
 class AsPrinted:
     """Labels count as in the document, whatever the scale of the samples (Hasenfuss 2009, eq. 3.14)."""
 
-    def _label_unit(self, labels: Any, variance: float) -> float:
+    def _kind(self) -> Any:
+        kind = super()._kind()  # type: ignore[misc]
+        printed = type(f"Printed{type(kind).__name__}", (_PlainLabels, type(kind)), {})
+        return printed(**{field.name: getattr(kind, field.name) for field in fields(kind)})
+
+
+class _PlainLabels:
+    """A kind of prototypes for which squared distances between labels are taken as they are."""
+
+    def label_unit(self, *_: Any) -> float:
         return 1.0
 
 

@@ -8,17 +8,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_iris
 
 import protolearn
+from protolearn import MedianNeuralGas, NeuralGas, RelationalNeuralGas
 
 pytest.importorskip("matplotlib")
 
 from experiments import __main__ as command
 from experiments._again import differences, fitting, fraction
+from experiments._folds import PrintedMedianNeuralGas, PrintedRelationalNeuralGas
 from experiments._pages import pages
+from experiments._protocol import PrintedNeuralGas
 from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, report, row
 
 NAMES = [f"e{number:02d}_toy" for number in range(90, 100)]
@@ -195,3 +201,22 @@ def test_stored_rows_have_names_of_their_own() -> None:
     for path in sorted((command.FOLDER / "results").glob("*.json")):
         quantities = [line["quantity"] for line in json.loads(path.read_text())["rows"] if line["verdict"] in JUDGED]
         assert len(set(quantities)) == len(quantities), path.stem  # by which they are found again
+
+
+def test_labels_count_as_printed() -> None:
+    """A label distance in no unit is that of the library at another weight, which depends on the data."""
+    X, y = load_iris(return_X_y=True)
+    D = squareform(pdist(X))
+    unit = X.var(axis=0).sum() / np.eye(3)[y].var(axis=0).sum()
+    odds = 0.3 / 0.7 / unit
+    pairs: list[tuple[Any, Any, Any]] = [
+        (PrintedNeuralGas, NeuralGas, X),
+        (PrintedRelationalNeuralGas, RelationalNeuralGas, D),
+        (PrintedMedianNeuralGas, MedianNeuralGas, D),
+    ]
+    for printed, usual, data in pairs:
+        found = printed(6, label_weight=0.3, random_state=0).fit(data, y)
+        same = usual(6, label_weight=odds / (1 + odds), random_state=0).fit(data, y)
+        other = usual(6, label_weight=0.3, random_state=0).fit(data, y)
+        np.testing.assert_array_equal(found.labels_, same.labels_)
+        assert found.cost_history_[-1] != other.cost_history_[-1]

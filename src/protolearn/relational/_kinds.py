@@ -70,8 +70,12 @@ class _Related(Kind):
         common = {"weights": samples.weights, "labels": samples.labels, "label_weight": self.label_weight}
         source = self.pairs(samples.X, rng, **common, n_threads=n_threads)
         if samples.labels is not None:
-            source.label_unit = source.labels.moments.unit(source.variance)
+            source.label_unit = self.label_unit(source)
         return source
+
+    def label_unit(self, source: Pairs) -> float:
+        """Return the factor on squared distances between labels."""
+        return source.labels.moments.unit(source.variance)
 
     def pairs(self, objects: Objects, rng: np.random.RandomState, **common: Any) -> Pairs:
         """Return objects with their squared dissimilarities."""
