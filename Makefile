@@ -1,14 +1,14 @@
 # The targets a user needs are `demo` and `test`; each installs what it needs into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
+PYTEST := pytest --numprocesses 3 --dist worksteal --quiet
 
 .PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs docs-quick gallery experiments benchmarks clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[plot,cli,dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[plot,cli,dev]"
 	touch $@
 
 .venv-oldest/ready: pyproject.toml tests/oldest.txt
@@ -18,14 +18,14 @@ PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 	touch $@
 
 .venv/ready-docs: .venv/ready
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[docs]"
 	touch $@
 
 .venv/ready-experiments: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	touch $@
 
-# Tests run in two processes of one thread each: more threads than processors wait for one another.
+# Tests run in three processes of one thread each, as some of them wait: for a browser, or for a cluster.
 test: export OMP_NUM_THREADS ?= 1
 
 demo: .venv/ready

@@ -50,7 +50,7 @@ ROUGH = 0.1
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "optimum is not c*": (
-        "here the optimum lies within the band around c*, which the document found it does not; one run on every "
+        "here the optimum lies within the band around c*, which the document found it does not; three runs on every "
         "fourth profile. The dimension, with D as distances, is that of the document (2.93)"
     ),
     "cat cortex": (

@@ -56,7 +56,7 @@ PROTOCOLS: dict[str, tuple[int, int, int, int, int, bool]] = {
     "leaves": (30, 4, 3, 10, 2, False),
     "protein": (20, 4, 3, 10, 2, False),
     "WDBC": (40, 5, 2, 10, 2, True),
-    "chromosomes": (60, 10, 3, 2, 3, True),
+    "chromosomes": (60, 10, 3, 2, 1, True),
 }
 PRINTED: dict[str, Printed] = {
     "leaves": dict(zip(COLUMNS, [(84.7, 1.0), (85.4, 1.1), (66.4, 1.9), (68.8, 2.3), (72.9, 1.7)])),
@@ -83,6 +83,8 @@ REMARKS = {
     ),
     "WDBC: patch relational NG": "0.9 above the printed value, two repeats",
 }
+# one run decides rows with these phrases: more would take too long
+ONE_RUN = ("chromosomes",)
 
 
 def run(quick: bool = False) -> Result:

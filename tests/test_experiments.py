@@ -22,9 +22,8 @@ pytest.importorskip("matplotlib")
 
 from experiments import __main__ as command
 from experiments._again import differences, fitting, fraction
-from experiments._folds import PrintedMedianNeuralGas, PrintedRelationalNeuralGas
 from experiments._pages import pages
-from experiments._protocol import PrintedNeuralGas
+from experiments._protocol import AsPrinted
 from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, report, row
 
 NAMES = [f"e{number:02d}_toy" for number in range(90, 100)]
@@ -209,12 +208,9 @@ def test_labels_count_as_printed() -> None:
     D = squareform(pdist(X))
     unit = X.var(axis=0).sum() / np.eye(3)[y].var(axis=0).sum()
     odds = 0.3 / 0.7 / unit
-    pairs: list[tuple[Any, Any, Any]] = [
-        (PrintedNeuralGas, NeuralGas, X),
-        (PrintedRelationalNeuralGas, RelationalNeuralGas, D),
-        (PrintedMedianNeuralGas, MedianNeuralGas, D),
-    ]
-    for printed, usual, data in pairs:
+    kinds: list[tuple[Any, Any]] = [(NeuralGas, X), (RelationalNeuralGas, D), (MedianNeuralGas, D)]
+    for usual, data in kinds:
+        printed = type("Printed", (AsPrinted, usual), {})
         found = printed(6, label_weight=0.3, random_state=0).fit(data, y)
         same = usual(6, label_weight=odds / (1 + odds), random_state=0).fit(data, y)
         other = usual(6, label_weight=0.3, random_state=0).fit(data, y)

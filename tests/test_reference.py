@@ -67,8 +67,9 @@ def test_gallery_order_is_complete(monkeypatch):
 @pytest.mark.parametrize("page", sorted({path.name for path in (DOCS / "guide").glob("*.md")} - {"index.md"}))
 def test_guide_pages_are_reachable(page):
     assert page.removesuffix(".md") in (DOCS / "guide" / "index.md").read_text(encoding="utf-8").split()
-    for start in (DOCS / "index.md", DOCS.parent / "README.md"):
-        assert f"guide/{page}" in start.read_text(encoding="utf-8")
+    assert f"({page})" in (DOCS / "guide" / "index.md").read_text(encoding="utf-8")  # links of a forge, too
+    assert f"guide/{page}" in (DOCS / "index.md").read_text(encoding="utf-8")
+    assert "(docs/guide/index.md)" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
 
 
 MADE = {"_build", "gallery", "generated"}  # by Sphinx, which knows their links

@@ -100,7 +100,7 @@ def test_few_are_searched_for_in_the_end(compiled):
     single=st.booleans(),
     k=st.integers(1, 9),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_winners_and_room_of_any_samples(seed, scale, offset, whole, single, k):
     rng = RNG(seed)
     X = rng.integers(-3, 4, (70, 3)).astype(float) if whole else rng.standard_normal((70, 3))

@@ -216,7 +216,7 @@ def on_iris(kind):
     return kind(2, random_state=0).fit(*load_iris(return_X_y=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_what_was_asked_holds_exactly(data):
     X = load_iris().data

@@ -106,7 +106,7 @@ def test_cost_and_gradient_by_matrix(smoothing):
     assert_allclose(gradient, expected, rtol=1e-6, atol=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     values=st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=12, max_size=24),
     n_neighbors=st.integers(1, 3),
@@ -122,7 +122,7 @@ def test_cost_with_ties_and_duplicates(values, n_neighbors, tile):
     assert_allclose(value, by_definition(cost, np.eye(3)), rtol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(values=st.lists(st.tuples(*[st.integers(-2, 2)] * 2), min_size=8, max_size=20), n_neighbors=st.integers(1, 3))
 def test_targets_are_the_nearest_of_the_class(values, n_neighbors):
     X = np.array(values, dtype=float)

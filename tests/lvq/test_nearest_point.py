@@ -62,7 +62,7 @@ def test_no_point_is_nearer(kind, bounded):
         assert answer.proven or kind == "any"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.booleans())
 def test_what_is_proven_is_the_nearest_on_a_grid(seed, kind, bounded):
     program = make_program(seed, kind, bounded, m=2)
@@ -132,7 +132,7 @@ def test_nothing_below_the_cutoff():
     assert nearest_point(program, 1.01 * value).value == pytest.approx(value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_least_distance_satisfies_its_optimality_conditions(seed):
     rng = np.random.default_rng(seed)

@@ -277,7 +277,7 @@ def fisher_distances(
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> D = fisher_distances(RSLVQ(random_state=0).fit(X, y), X)
-    >>> view = SNE(divergence=NeRV(0.5), metric="precomputed", random_state=0).fit_transform(D)
+    >>> view = SNE(divergence=NeRV(0.5), metric="precomputed", max_iter=300, random_state=0).fit_transform(D)
     >>> nearest_neighbor_error(view, y) < nearest_neighbor_error(X, y)
     True
     """
