@@ -1,7 +1,7 @@
 # The targets a user needs are `demo` and `test`; each installs what it needs into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := pytest --numprocesses 3 --dist worksteal --quiet
+PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 
 .PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs docs-quick gallery experiments benchmarks clean
 
@@ -25,7 +25,7 @@ PYTEST := pytest --numprocesses 3 --dist worksteal --quiet
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	touch $@
 
-# Tests run in three processes of one thread each, as some of them wait: for a browser, or for a cluster.
+# Tests run in two processes of one thread each: more threads than processors wait for one another.
 test: export OMP_NUM_THREADS ?= 1
 
 demo: .venv/ready
