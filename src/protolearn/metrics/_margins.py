@@ -207,8 +207,7 @@ def margin_bound(
     them within a ball of radius B around the origin, the error on new samples is at most
 
     .. math::
-        E + \frac{2 K}{\rho} P (P - 1) \left(l + q + \sqrt{\frac{8 \ln(4 / \delta)}{m}}\right)
-        + \sqrt{\frac{\ln(4 / \delta)}{2 m}}
+        E + \frac{2 K}{\rho} P (P - 1) (l + q + \sqrt{8 \ln(4 / \delta) / m}) + \sqrt{\ln(4 / \delta) / (2 m)}
 
     with the `margin_error` E and the complexities :math:`l = 4 B (B + 1) (B + 2) / \sqrt{m}` and
     :math:`q = 4 B^2 / \sqrt{m}` of the linear and the quadratic part of a difference of two distances.
