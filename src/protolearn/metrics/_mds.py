@@ -28,7 +28,7 @@ def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
 
     The stress is
 
-    .. math:: \sqrt{\frac{\sum_{i<j} (f(D_{ij}) - d_{ij})^2}{\sum_{i<j} d_{ij}^2}}
+    .. math:: \sqrt{\sum_{i<j} (f(D_{ij}) - d_{ij})^2 \, / \sum_{i<j} d_{ij}^2}
 
     where :math:`d_{ij}` is the Euclidean distance of the positions i and j, and :math:`f(D_{ij})` is the dissimilarity
     itself or, with ``nonmetric``, its optimal monotone transformation, for which only the order of the dissimilarities
