@@ -13,7 +13,7 @@ compared, only methods. 200 frames are made by protolearn.applications.DynamicTe
 that share frames by ranks), the same with MoPPCA, and the linear model of earlier work: 40 principal components and an
 autoregression of order one, driven by noise; RUNS runs. New frames go out of step with the original after a while; then
 even a perfect texture is as far from the frame of the same time as any other frame, and the mean frame is nearer than
-both. So two more errors are shown: that to the nearest original frame (first run only), which says whether new frames
+both. So two more errors are shown: that to the nearest original frame, which says whether new frames
 look like real ones, though a model that only repeats old frames would have none; and, for reference, those of the mean
 frame and of the reconstructed original.
 
@@ -57,8 +57,9 @@ FILES = {
 SHOWN = (0, 39, 79, 119, 159, 199)  # new frames in the picture
 BEFORE = 2  # original frames that new ones go on from
 THUMBNAIL = (88, 72)  # width, height
-# one run decides rows with these phrases: more would take too long
-ONE_RUN = ("error to the nearest frame", "largest error of the last frames")
+REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
+    "fountain": "runs of MNG differ by more than MNG and MoPPCA do; in an earlier series it was the other way round",
+}
 
 
 def run(quick: bool = False) -> Result:
@@ -72,24 +73,24 @@ def all_jobs(quick: bool) -> list[tuple[str]]:
 
 
 def one_run(job: tuple[str], quick: bool) -> dict[str, Any]:
-    """Return errors of all models (runs, frames), those to the nearest frame (frames,), and a sheet of frames."""
+    """Return errors of all models (runs, frames), those to the nearest frame alike, and a sheet of frames."""
     (name,) = job
     frames = read_video(data_path(FILES[name]), shape=(36, 44) if quick else SHAPE)
     same = frames[BEFORE : BEFORE + N_NEW]
     found: dict[str, Any] = {"in time": {}, "nearest": {}, "stored": {}}
     lines = [same[list(SHOWN)]]
     for key in MODELS:
-        errors = []
+        errors, nearest = [], []
         for seed in range(1 if quick else RUNS):
             model = texture(key, seed).fit(frames)
             made = model.sample(N_NEW, start=BEFORE - 1, random_state=seed)
             errors.append(frame_errors(made, same))
+            nearest.append(frame_errors(made, frames, nearest=True))
             if not seed:
-                found["nearest"][key] = frame_errors(made, frames, nearest=True)
                 found["stored"][key] = model.compression_ratio_
                 found[f"{KNOWN}, {key}"] = model.reconstruction_errors_
                 lines.append(made[list(SHOWN)])
-        found["in time"][key] = np.array(errors)
+        found["in time"][key], found["nearest"][key] = np.array(errors), np.array(nearest)
     found[MEAN] = frame_errors(np.repeat(frames.mean(axis=0)[None], N_NEW, axis=0), same)
     found["sheet"] = sheet(lines)
     texts = [f"{key} {found['in time'][key].mean():.2f} {found['nearest'][key].mean():.2f}" for key in MODELS]
@@ -122,7 +123,7 @@ def result_of(jobs: list[tuple[str]], outcomes: list[dict[str, Any]]) -> Result:
     rows += [row(name, None, None, SKIPPED) for name in FILES if name not in found]
     settings = {
         "frames": f"{SHAPE[0]} x {SHAPE[1]} pixels, {N_NEW} new ones after the first {BEFORE}",
-        "runs": f"{RUNS}, other starts of local models and other trajectories; the nearest frame in the first run",
+        "runs": f"{RUNS}, other starts of local models and other trajectories",
         "texture": f"100 principal components, {N_COMPONENTS} dimensions, {N_CHARTS} charts; defaults of the library",
         "linear": f"{N_COMPONENTS} principal components, order 1, with noise",
         "error": "mean absolute difference of pixels, 0 to 255",
@@ -132,7 +133,7 @@ def result_of(jobs: list[tuple[str]], outcomes: list[dict[str, Any]]) -> Result:
         name: {
             "sheet": one["sheet"],
             "in time": {key: one["in time"][key][0].round(2) for key in MODELS},
-            "nearest": {key: one["nearest"][key].round(2) for key in MODELS},
+            "nearest": {key: one["nearest"][key][0].round(2) for key in MODELS},
         }
         for name, one in found.items()
     }
@@ -142,11 +143,11 @@ def result_of(jobs: list[tuple[str]], outcomes: list[dict[str, Any]]) -> Result:
 def sequence_rows(name: str, one: dict[str, Any]) -> list[Row]:
     in_time = {key: one["in time"][key].mean(axis=1) for key in MODELS}  # (runs,)
     spread = {key: one["in time"][key].std(axis=1).mean() for key in MODELS}
-    near = {key: one["nearest"][key] for key in MODELS}
+    near = {key: one["nearest"][key] for key in MODELS}  # (runs, frames)
+    median = {key: np.median(near[key], axis=1) for key in MODELS}
     text = ", ".join(f"{key} {spread[key]:.2f}" for key in (MNG, MIXTURE))
-    worst = float(near[MNG][-LAST:].max() / np.median(near[MNG]))
+    worst = near[MNG][:, -LAST:].max(axis=1) / median[MNG]
     limit = in_time[LINEAR].mean()
-    close = f"{near[MNG].mean():.2f} against {near[LINEAR].mean():.2f}"
     lower = in_time[MNG].mean() < in_time[MIXTURE].mean()
     rows = [
         row(
@@ -156,12 +157,17 @@ def sequence_rows(name: str, one: dict[str, Any]) -> list[Row]:
             holds(in_time[MNG].mean() < limit),
         ),
         row(
-            f"{name}, error to the nearest frame, MNG and linear",
-            "below linear",
-            close,
+            f"{name}, MNG, error to the nearest frame, beside linear",
+            f"below linear ({near[LINEAR].mean():.2f})",
+            near[MNG].mean(axis=1),
             holds(near[MNG].mean() < near[LINEAR].mean()),
         ),
-        row(f"{name}, MNG, largest error of the last frames over the median", "bounded", worst, holds(worst <= BOUND)),
+        row(
+            f"{name}, MNG, largest error of the last frames over the median",
+            "bounded",
+            worst,
+            holds(worst.mean() <= BOUND),
+        ),
         row(
             f"{name}, MNG, error in time, beside MoPPCA",
             f"below MoPPCA ({in_time[MIXTURE].mean():.2f})",
@@ -171,7 +177,7 @@ def sequence_rows(name: str, one: dict[str, Any]) -> list[Row]:
         row(f"{name}, error over time, deviation", "MoPPCA has bursts", text, holds(spread[MIXTURE] > spread[MNG])),
     ]
     for key in (MNG, MIXTURE):
-        most = float(near[key].max() / np.median(near[key]))
+        most = near[key].max(axis=1) / median[key]
         rows.append(row(f"{name}, {key}, largest error of all frames over the median", None, most, ADDED))
     rows += [row(f"{name}, {key}, error in time", None, in_time[key], NO_NUMBER) for key in (MIXTURE, LINEAR)]
     rows.append(row(f"{name}, {MEAN}, error in time", None, float(one[MEAN].mean()), NO_NUMBER))
@@ -179,7 +185,7 @@ def sequence_rows(name: str, one: dict[str, Any]) -> list[Row]:
         stored = f"{one['stored'][key]:.2f} of the video"
         known = float(np.mean(one[f"{KNOWN}, {key}"]))
         rows += [
-            row(f"{name}, {key}, error to the nearest frame", None, float(near[key].mean()), NO_NUMBER),
+            row(f"{name}, {key}, error to the nearest frame", None, near[key].mean(axis=1), NO_NUMBER),
             row(f"{name}, {key}, error of the {KNOWN}", None, known, NO_NUMBER),
             row(f"{name}, {key}, numbers stored", None, stored, NO_NUMBER),
         ]

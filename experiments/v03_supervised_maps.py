@@ -18,7 +18,7 @@ Rule, fixed before the run, on means over the runs: the mapping (crisp) is "best
 all samples; "close to the original space" if it is at most CLOSE above 5-NN there, and on Phoneme below it; "alike" if
 its errors on training samples and on all differ by at most CLOSE (the error on samples that were not trained on, with
 training samples as neighbors, stands beside). O, Q, G and C, and M, N and H, are "neighbors" if each has another of
-its group among the NEAR nearest classes in the view, by class medians in the first run.
+its group among the NEAR nearest classes in the view, by class medians, in most runs.
 """
 
 from __future__ import annotations
@@ -70,8 +70,6 @@ REMARKS = {
     "training samples and all": "the classifier fits its few training samples too well",
     "O, Q, G, C": "O, Q and G are; C is among E, U and K",
 }
-# one run decides rows with these phrases: more would take too long
-ONE_RUN = ("nearest classes of",)
 
 
 class Outcome(NamedTuple):
@@ -94,7 +92,7 @@ def run(quick: bool = False) -> Result:
         runs = repeat(one_run, range(1 if quick else RUNS), name, X, y)
         rows += set_rows(name, runs)
         if name == "Letter":
-            rows += letter_rows(runs[0].points, y)
+            rows += letter_rows([run.points for run in runs], y)
         some = np.random.RandomState(0).permutation(len(y))[:SHOWN]
         drawn[name] = {
             "y": np.unique(y, return_inverse=True)[1][some],
@@ -197,18 +195,26 @@ def set_rows(name: str, runs: list[Outcome]) -> list[Row]:
     return rows
 
 
-def letter_rows(Y: Array, y: Array) -> list[Row]:
-    """Return rows on which letters are near each other."""
+def letter_rows(views: list[Array], y: Array) -> list[Row]:
+    """Return rows on which letters are near each other: in how many views, and in the first."""
+    nearest = [nearest_letters(Y, y) for Y in views]
+    rows = []
+    for group in GROUPS:
+        together = sum(all(set(near[label]) & set(group) for label in group) for near in nearest)
+        seen = "; ".join(f"{label}: {', '.join(nearest[0][label])}" for label in group)
+        text = f"in {together} of {len(views)} runs; first {seen}"
+        rows.append(
+            row(f"Letter, nearest classes of {', '.join(group)}", "each other", text, holds(together > len(views) / 2))
+        )
+    return rows
+
+
+def nearest_letters(Y: Array, y: Array) -> dict[str, list[str]]:
+    """Return the letters whose medians in a view are nearest to that of each."""
     labels = [str(label) for label in np.unique(y)]
     medians = np.array([np.median(Y[y == label], axis=0) for label in np.unique(y)])
     squares = ((medians[:, None] - medians) ** 2).sum(axis=2)
-    nearest = {label: [labels[j] for j in np.argsort(line)[1 : NEAR + 1]] for label, line in zip(labels, squares)}
-    rows = []
-    for group in GROUPS:
-        text = "; ".join(f"{label}: {', '.join(nearest[label])}" for label in group)
-        together = all(set(nearest[label]) & set(group) for label in group)
-        rows.append(row(f"Letter, nearest classes of {', '.join(group)}", "each other", text, holds(together)))
-    return rows
+    return {label: [labels[j] for j in np.argsort(line)[1 : NEAR + 1]] for label, line in zip(labels, squares)}
 
 
 def draw(result: Result) -> Figure:
