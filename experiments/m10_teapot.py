@@ -48,7 +48,7 @@ LLC = CHARTED[1]
 MEASURES = {"crossings": "self-crossings", "order": "order, %", "steps": "variation of steps", "turn": "turn, degrees"}
 N_IMAGES = 14
 REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
-    "MNG, charting": "the curve comes near its own end and crosses itself once; with LLC it is open",
+    "MNG, charting": "the curve comes near its own end and crosses itself, twice on average; with LLC it does not",
     "MoPPCA": "no crossing on these images, but a zigzag where charts meet; the settings of the document are not known",
     "uneven": "MoPPCA varies more; the number of neighbors of LLE in the document is not known",
 }

@@ -51,18 +51,17 @@ class Threads:
         self._pool = ThreadPoolExecutor(n, initializer=_begin_work) if n > 1 else None
 
     @property
-    def _is_alone(self) -> bool:
-        """Whether this thread has to do all parts: a part of shared work is not shared again."""
-        return self._pool is None or getattr(_HERE, "at_work", False)
+    def _helpers(self) -> ThreadPoolExecutor | None:
+        """Return who shares the parts; nobody within a part, as shared work is not shared again."""
+        return None if getattr(_HERE, "at_work", False) else self._pool
 
     def map(self, function: Callable[[S], T], parts: Iterable[S]) -> Iterator[T]:
         """Yield ``function(part)`` for all parts, in order."""
-        waiting = list(parts)
-        if self._is_alone or len(waiting) == 1:
+        waiting, helpers = list(parts), self._helpers
+        if helpers is None or len(waiting) == 1:
             yield from map(function, waiting)
             return
-        assert self._pool is not None
-        running = deque(self._pool.submit(function, part) for part in waiting)
+        running = deque(helpers.submit(function, part) for part in waiting)
         try:
             while running:
                 result = running[0].result()
@@ -79,10 +78,9 @@ class Threads:
         A thread that is done with a part takes the next one by itself. This costs less than `map`, which wakes the
         caller for every part.
         """
-        waiting = list(parts)
-        if self._is_alone or len(waiting) == 1:
+        waiting, helpers = list(parts), self._helpers
+        if helpers is None or len(waiting) == 1:
             return list(map(function, waiting))
-        assert self._pool is not None
         results: dict[int, T] = {}
         places, lock, ended = iter(range(len(waiting))), Lock(), Event()
 
@@ -98,7 +96,7 @@ class Threads:
                     ended.set()
                     raise
 
-        running = [self._pool.submit(work) for _ in range(min(self.n, len(waiting)))]
+        running = [helpers.submit(work) for _ in range(min(self.n, len(waiting)))]
         try:
             for each in running:
                 each.result()
