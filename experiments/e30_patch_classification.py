@@ -53,10 +53,10 @@ MOST_LOST = 3.0
 COLUMNS = ("relational NG", "patch relational NG", "median NG", "patch median NG", "median k-means")
 # prototypes, patches, k, folds, repeats, whether the data are those of the document
 PROTOCOLS: dict[str, tuple[int, int, int, int, int, bool]] = {
-    "leaves": (30, 4, 3, 10, 2, False),
-    "protein": (20, 4, 3, 10, 2, False),
-    "WDBC": (40, 5, 2, 10, 2, True),
-    "chromosomes": (60, 10, 3, 2, 1, True),
+    "leaves": (30, 4, 3, 10, 10, False),
+    "protein": (20, 4, 3, 10, 10, False),
+    "WDBC": (40, 5, 2, 10, 10, True),
+    "chromosomes": (60, 10, 3, 2, 10, True),
 }
 PRINTED: dict[str, Printed] = {
     "leaves": dict(zip(COLUMNS, [(84.7, 1.0), (85.4, 1.1), (66.4, 1.9), (68.8, 2.3), (72.9, 1.7)])),
