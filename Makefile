@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 
+# Many tests start processes of their own, which would compile every imported module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs docs-quick gallery experiments benchmarks clean
 
 .venv/ready: pyproject.toml

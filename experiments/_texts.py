@@ -100,16 +100,17 @@ class Phrases(Dissimilarities):
 
     def block(self, rows: ArrayLike, columns: ArrayLike | None = None) -> Array:
         """Return the dissimilarities of some texts to others, or to each other."""
-        texts = self.objects(rows)
         if columns is not None:
-            self.n_computed += len(texts) * np.size(columns)
-            return self.to(texts, columns)
+            return self.to(rows, self, columns)
+        texts = self.objects(rows)
         self.n_computed += len(texts) * (len(texts) - 1) // 2
         return _ncd_of_all(*_joined(texts))
 
-    def to(self, objects: Any, columns: ArrayLike) -> Array:
-        """Return the dissimilarities of given texts to some of these."""
-        return _ncd(*_joined(objects), *_joined(self.objects(columns)))
+    def to(self, rows: ArrayLike, other: Dissimilarities, columns: ArrayLike) -> Array:
+        """Return the dissimilarities of some texts to those of another source."""
+        texts, others = self.objects(rows), other.objects(columns)
+        self.n_computed += len(texts) * len(others)
+        return _ncd(*_joined(texts), *_joined(others))
 
 
 def size_in_bits(text: bytes) -> int:
