@@ -69,6 +69,17 @@ def test_it_is_the_compressor(pictures, tmp_path):
     assert (tmp_path / "a.plc").read_bytes() == expected
 
 
+def test_no_other_picture_is_replaced(pictures, tmp_path):
+    """A pattern such as *.png names a second picture where the file to write is expected."""
+    folder, _ = pictures
+    target = tmp_path / "b.png"
+    target.write_bytes((folder / "gray.png").read_bytes())
+    result = run("compress", folder / "color.png", target)
+    assert result.exit_code == 1
+    assert "is the name of an image; choose a compressed file" in result.output
+    assert target.read_bytes() == (folder / "gray.png").read_bytes()
+
+
 def test_transparency_is_left_out(pictures, tmp_path):
     folder, _ = pictures
     result = run("compress", folder / "clear.png", tmp_path / "a.plc", "--method", "pca", "--bpp", 3)

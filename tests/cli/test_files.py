@@ -596,6 +596,10 @@ def test_distances(tmp_path, suffix):
     np.save(tmp_path / "wrong.npy", D[:10])
     result = run("map", tmp_path / "wrong.npy", "--metric", "precomputed", "-o", tmp_path / "out")
     assert "has 10 rows and 50 columns of distances" in result.output
+    D[41, 7] += 1
+    np.save(tmp_path / "wrong.npy", D)
+    result = run("map", tmp_path / "wrong.npy", "--metric", "precomputed", "-o", tmp_path / "out")
+    assert "objects 7 and 41" in result.output  # numbers are those of the file, not those of a part for validation
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -78,6 +78,27 @@ def test_an_image_of_the_index_is_not_its_own_result(skin, tmp_path):
     assert green.any() == ("red" in retriever.labels_[nearest])  # its class is known, so right results are marked
 
 
+def test_fewer_images_than_results_by_default(tmp_path):
+    images, masks, y = make_lesion_images((2, 2, 2, 2), size=24, random_state=0)
+    store(tmp_path / "images", images, masks, y)
+    index, sheet = ["--index", tmp_path / "index.npz"], ["-o", tmp_path / "hits.png"]
+    assert run("index", tmp_path / "images", "-o", tmp_path / "index.npz", "--metric", "euclidean").exit_code == 0
+    own = tmp_path / "images" / y[0] / "00.png"
+    shutil.copy(own, tmp_path / "query.png")
+    for query, n_results in [(tmp_path / "query.png", 8), (own, 7)]:
+        result = run("query", query, *index, *sheet)
+        assert result.exit_code == 0, result.output
+        ranks = [row[0] for row in rows_of(result, 9)]
+        assert ranks == [str(rank) for rank in range(1, n_results + 1)]
+    (tmp_path / "hits.png").unlink()
+    (tmp_path / "images").rename(tmp_path / "moved")
+    result = run("query", tmp_path / "query.png", *index, *sheet)
+    assert result.exit_code == 1
+    assert len(rows_of(result, 9)) == 8  # what was found is told all the same
+    assert "images of the index are no longer there" in result.output
+    assert not (tmp_path / "hits.png").exists()
+
+
 def test_the_index_tells_classes_weights_and_rates(skin, tmp_path):
     options = ["--space", "rgb", "--metric", "lmnn", "--components", "2", "--rates", "--seed", "3"]
     result = run("index", skin / "images", "-o", tmp_path / "index.npz", *options)

@@ -55,7 +55,7 @@ def test_a_new_video_with_its_errors(video, tmp_path):
         assert row[0] == name
         np.testing.assert_allclose([float(cell) for cell in row[1:5]], figures[:4], atol=0.0051)
         assert row[5:7] == [f"{figures[4]:.0f}", "%"]
-    with Image.open(tmp_path / "new.png") as sheet:
+    with Image.open(tmp_path / "new-frames.png") as sheet:
         assert sheet.width > sheet.height
 
 
@@ -103,16 +103,16 @@ def test_outputs_are_tried_before_the_work_and_never_replace_the_video(video, tm
     monkeypatch.setattr(DynamicTexture, "fit", lambda *_: pytest.fail("the work has begun"))
     copy = tmp_path / "waves.mp4"
     copy.write_bytes(video.read_bytes())
-    (tmp_path / "sheet.png").hardlink_to(copy)
-    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "sheet-frames.png").hardlink_to(copy)
+    (tmp_path / "folder-frames.png").mkdir()
     for target, message in [
         (copy, "would be overwritten"),
         (tmp_path / "sheet.mp4", "would be overwritten"),  # the picture beside it
-        (tmp_path / "folder.mp4", "folder.png is a folder"),
+        (tmp_path / "folder.mp4", "folder-frames.png is a folder"),
         (tmp_path / "none" / "new.mp4", "cannot be written: No such file"),
     ]:
         result = run(copy, "-o", target, *FEW)
         assert result.exit_code == 1
         assert message in result.output
     assert copy.read_bytes() == video.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png", "sheet.png", "waves.mp4"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder-frames.png", "sheet-frames.png", "waves.mp4"]

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -215,6 +216,38 @@ def test_strings(tmp_path):
     path.write_text(" \n")
     with pytest.raises(ValueError, match="contains no strings; write one string per line"):
         read_strings(path)
+
+
+def test_sequences(tmp_path):
+    path = tmp_path / "cells.fasta"
+    path.write_text(">first, of two\nACGT\n  AC\n\n>second\nGG\n")
+    objects = read_strings(path)
+    assert objects.X == ["ACGTAC", "GG"]
+    assert objects.names == ["first, of two", "second"]
+    path.write_text(">first\n>second\nGG\n")
+    with pytest.raises(ValueError, match="no sequence after the header >first"):
+        read_strings(path)
+    path.write_text(">=\n>>\n")  # strings as any other
+    assert read_strings(path).X == [">=", ">>"]
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_table_is_no_list_of_strings(tmp_path, separator):
+    path = tmp_path / "words.csv"
+    path.write_text(f"word{separator}language\nzwei{separator}de\n")
+    with pytest.raises(ValueError, match="is a table, and whole lines would be compared"):
+        read_strings(path)
+    path.write_text(f"a sentence{separator} and more\nanother\n")
+    assert len(read_strings(path).X) == 2
+
+
+def test_names_of_rows_and_columns_in_another_order_are_refused(tmp_path):
+    path = tmp_path / "D.csv"
+    path.write_text("name,a,b,c\nc,2,3,0\na,0,1,2\nb,1,0,3\n")
+    with pytest.raises(ValueError, match="the same names in rows and columns, but in another order"):
+        read_distances(path)
+    known = SimpleNamespace(n_features_in_=3)
+    assert read_distances(path, model=known).X.tolist() == [[2, 3, 0], [0, 1, 2], [1, 0, 3]]  # to a, b and c
 
 
 def test_distances_with_gaps_are_refused(tmp_path):

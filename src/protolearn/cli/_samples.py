@@ -80,6 +80,7 @@ def read_samples(
     decimal: str | None = None,
 ) -> Samples:
     """Read what a model is to learn from."""
+    from protolearn.dissimilarities import check_dissimilarities
     from protolearn.tables import (
         TablePreparation,
         as_labels,
@@ -101,6 +102,10 @@ def read_samples(
                 f"{data} has {found.X.shape[0]} rows and {found.X.shape[1]} columns of distances, but needs a row and "
                 "a column for each object."
             )
+        try:
+            check_dissimilarities(found.X)  # of all objects, before parts of them are learned
+        except ValueError as error:
+            raise ValueError(f"{data}: {error} (The first object is number 0.)") from error
         return Samples(data, found.X, found.X, found.labels, found.names, metric=metric)
     if metric is not None:
         found = read_strings(data)

@@ -58,13 +58,19 @@ def read_strings(path: FilePath) -> Objects:
     Parameters
     ----------
     path : str or path-like
-        File with one string per line, optionally followed by a tab and its class; or a folder of text files, optionally
-        in sub-folders that are named after the classes.
+        File with one string per line, optionally followed by a tab and its class; sequences in FASTA format; or a
+        folder of text files, optionally in sub-folders that are named after the classes.
 
     Returns
     -------
     objects : Objects
-        Strings, with their classes if there are any; texts have the names of their files.
+        Strings, with their classes if there are any; texts have the names of their files, and sequences those of their
+        headers.
+
+    Raises
+    ------
+    ValueError
+        If the file contains no strings, or is a table with commas or semicolons rather than a list of strings.
 
     Examples
     --------
@@ -82,12 +88,35 @@ def read_strings(path: FilePath) -> Objects:
     if path.is_dir():
         return _texts(path)
     lines = [line.rstrip("\r") for line in _read(path).split("\n") if line.strip()]
+    if lines and lines[0].startswith(">") and not all(line.startswith(">") for line in lines):
+        return _sequences(path, lines)
+    if path.suffix.lower() == ".csv" and any(_are_columns(lines, separator) for separator in ",;"):
+        raise ValueError(
+            f"{path} is a table, and whole lines would be compared; write one string per line, optionally followed by "
+            "a tab and its class."
+        )
     pairs = [line.rpartition("\t") if "\t" in line else (line, "", "") for line in lines]
     strings = [string for string, _, _ in pairs]
     if not strings:
         raise ValueError(f"{path} contains no strings; write one string per line.")
     labeled = any(label.strip() for _, _, label in pairs)
     return Objects(strings, as_labels([label for _, _, label in pairs]) if labeled else None)
+
+
+def _sequences(path: Path, lines: list[str]) -> Objects:
+    """Return the sequences of a file in FASTA format, which may go on over several lines, and their headers."""
+    starts = [i for i, line in enumerate(lines) if line.startswith(">")]
+    names = [lines[i][1:].strip() for i in starts]
+    strings = ["".join(map(str.strip, lines[i + 1 : end])) for i, end in zip(starts, [*starts[1:], len(lines)])]
+    if "" in strings:
+        raise ValueError(f"{path}: there is no sequence after the header >{names[strings.index('')]}.")
+    return Objects(strings, names=names)
+
+
+def _are_columns(lines: Sequence[str], separator: str) -> bool:
+    """Return whether every line has the same number of separators, one at least."""
+    counts = {line.count(separator) for line in lines}
+    return len(counts) == 1 and 0 not in counts
 
 
 def _texts(folder: Path) -> Objects:
@@ -127,6 +156,12 @@ def read_distances(
         The objects, with a matrix as ``X``: square for training, and with a column for each training object if the rows
         are new objects.
 
+    Raises
+    ------
+    ValueError
+        If a distance is missing or is no number, or, without a model, if rows and columns have the same names in
+        another order.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -151,7 +186,11 @@ def read_distances(
     classes = None if target is None else as_labels(frame.pop(target))
     texts = [name for name in frame if is_text(frame[name])]
     names = [str(name) for name in frame[texts[0]]] if texts else None
-    return Objects(_finite(path, frame.drop(columns=texts[:1])), classes, names)
+    frame = frame.drop(columns=texts[:1])
+    columns = [str(name) for name in frame]
+    if model is None and names is not None and names != columns and sorted(names) == sorted(columns):
+        raise ValueError(f"{path} has the same names in rows and columns, but in another order; sort one of them.")
+    return Objects(_finite(path, frame), classes, names)
 
 
 def _target(path: Path, frame: Any, model: Any) -> str | None:

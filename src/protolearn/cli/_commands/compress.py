@@ -34,11 +34,14 @@ def compress(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageCompressor
+        from protolearn.applications.image_files import SUFFIXES
         from protolearn.cli._report import Table
         from protolearn.core.files import check_output, replacing
         from protolearn.metrics import psnr
 
         check_output(target, [source])
+        if target.suffix.lower() in SUFFIXES:  # such as the second of *.png
+            raise ValueError(f"{target} is the name of an image; choose a compressed file to write, such as image.plc.")
         image = _read(source, console)
         start = perf_counter()
         with console.status("Learning a codebook ..."):

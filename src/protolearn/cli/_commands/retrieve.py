@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["retrieve"]
 
 INDEX = Path("images.npz")
+MOST_RESULTS = 11  # of a query, unless a number is given
 
 retrieve = typer.Typer(help="Find similar images with a metric that is learned from labeled images.")
 
@@ -83,7 +84,9 @@ def index(
 def query(
     image: Annotated[Path, typer.Argument(help="Query image.")],
     mask: Annotated[Path | None, typer.Option(help="Mask of the query image; white is inside.")] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of results.")] = 11,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Number of results; by default 11, or all if there are fewer.")
+    ] = None,
     index: Annotated[Path, typer.Option(help="Index file, written by protolearn retrieve index.")] = INDEX,
     output: Annotated[Path, typer.Option("--output", "-o", help="Contact sheet of the results to write.")] = Path(
         "hits.png"
@@ -112,20 +115,29 @@ def query(
         hits, known = _search(retriever, image, (pixels, region), mask is not None, k)
         wanted = known if label is None else label
         console.print(as_rich(_hits(str(image), hits)))
+        moved = [path for path in (hits.paths or [[]])[0] if not path.exists()]
+        if moved:
+            raise ValueError(
+                f"There is no contact sheet, because images of the index are no longer there, such as {moved[0]}; "
+                "create the index again with: protolearn retrieve index FOLDER"
+            )
         with replacing(output) as new:
             new.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
         console.print("\nContact sheet of the results:", printable(str(output)), highlight=False, soft_wrap=True)
 
 
 def _search(
-    retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int
+    retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int | None
 ) -> tuple[RetrievalHits, str | None]:
     """Return what was found; for an image of the index, without itself, and its label."""
     import numpy as np
 
     own = np.flatnonzero([path == image.resolve() for path in retriever.paths_ or []])
-    if len(own) and not masked and retriever.labels_ is not None:
-        return retriever.similar(own, k), str(retriever.labels_[own[0]])
+    labels = retriever.labels_ if len(own) and not masked else None
+    if k is None:
+        k = min(MOST_RESULTS, len(retriever.vectors_) - (labels is not None))
+    if labels is not None:
+        return retriever.similar(own, k), str(labels[own[0]])
     return retriever.retrieve([pair], k), None
 
 

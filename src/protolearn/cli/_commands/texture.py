@@ -43,9 +43,9 @@ def texture(
 ) -> None:
     """Learn a dynamic texture from a video, and synthesize new frames that continue its first two frames.
 
-    The command also writes a contact sheet of original and new frames at several times, and compares the frames with
-    those of a linear model. Errors are mean absolute pixel differences, from 0 to 255: from the original frame at the
-    same time, and from the most similar original frame.
+    The command also writes a contact sheet of original and new frames at several times, NAME-frames.png, and compares
+    the frames with those of a linear model. Errors are mean absolute pixel differences, from 0 to 255: from the
+    original frame at the same time, and from the most similar original frame.
     """
     os.environ.setdefault("MPLBACKEND", "Agg")  # the picture goes into a file; no window is needed
     console = Console()
@@ -55,7 +55,7 @@ def texture(
         from protolearn.core.files import check_output, replacing
 
         video_kind(output)  # before the learning, which takes a while
-        sheet = output.with_suffix(".png")
+        sheet = output.with_name(f"{output.stem}-frames.png")
         for file in (output, sheet):
             check_output(file, [video])
         originals = read_video(video, size, max_frames)
@@ -72,7 +72,7 @@ def texture(
         write_video(output, made["charts"], fps)
         with replacing(sheet) as new:
             new.write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
-        console.print(as_rich(_errors(f"{output}, {sheet.name}", models, made, originals, seconds)))
+        console.print(as_rich(_errors(f"{output}, {sheet}", models, made, originals, seconds)))
 
 
 def contact_sheet(rows: Mapping[str, NDArray[np.uint8]]) -> bytes:
