@@ -23,7 +23,6 @@ __all__ = ["FittedObjects", "Kept", "Objects", "Reading", "Supported"]
 
 MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
 UNPACKED_BYTES = 32 << 20  # a condensed vector becomes a square matrix up to this size
-CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ class Supported:
     @property
     def batch_size(self) -> int:
         """Return how many objects are compared with the support at a time."""
-        return block_size(8 * len(self.support), CROSS_BYTES)
+        return block_size(8 * len(self.support), HELD)
 
     def to_prototypes(self, block: Array) -> Floats:
         """Return squared distances (c, k) to prototypes, from what objects have with the support (c, s)."""
