@@ -1,5 +1,6 @@
 """Settings for all tests, those in docstrings and pages included."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,12 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("protolearn", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "protolearn"))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over libraries and collected tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def covering(sizes: Sequence[int]) -> list[tuple[int, ...]]:
