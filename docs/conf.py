@@ -2,10 +2,14 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpydoc.docscrape_sphinx
 from docutils import nodes
+from jinja2 import FileSystemBytecodeCache
+from jinja2.sandbox import SandboxedEnvironment
 
 import protolearn
 
@@ -44,6 +48,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+# numpydoc makes an environment for every docstring, and its template is compiled for the first one only
+numpydoc.docscrape_sphinx.SandboxedEnvironment = partial(SandboxedEnvironment, bytecode_cache=FileSystemBytecodeCache())
 
 # The gallery
 
