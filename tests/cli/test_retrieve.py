@@ -169,6 +169,7 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
         (["query", query, "--mask", tmp_path / "small.png", *index, *output], "mask has shape (9, 9)"),
         (["query", query, *index, *output, "-k", 25], "n_neighbors=25 must be an integer in [1, 24]"),
         (["query", query, *index, *output, "-k", 0], "n_neighbors=0"),
+        (["query", query, *index, *output, "--label", "rde"], "no class 'rde'"),
     ]:
         result = run(*arguments)
         assert result.exit_code == 1, arguments

@@ -7,7 +7,7 @@ import math
 import platform
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from protolearn.cli._progress import Bars
     from protolearn.core.types import Array, Indices
 
-__all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_outputs"]
+__all__ = ["FILES", "Learned", "Validation", "learn", "outputs", "write_outputs"]
 
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
@@ -307,8 +307,9 @@ def _kept_warnings(notes: list[str]) -> Iterator[None]:
     notes.extend(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
 
 
-def check_outputs(folder: Path, data: Path) -> None:
-    """Require that all files can be written, and that none of them is read."""
+@contextmanager
+def outputs(folder: Path, data: Path) -> Iterator[None]:
+    """Require that all files can be written, and that none of them is read; a failure leaves no empty folder."""
     from importlib.util import find_spec
 
     from protolearn.core.files import check_output
@@ -320,9 +321,17 @@ def check_outputs(folder: Path, data: Path) -> None:
         raise ValueError(f"{folder} is inside the input folder; choose another output folder.")
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; choose an output folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
-        check_output(folder / name, [data])
+    new = [part for part in (folder, *folder.parents) if not part.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            check_output(folder / name, [data])
+        yield
+    except BaseException:
+        with suppress(OSError):  # as soon as one of them holds a file
+            for part in new:
+                part.rmdir()
+        raise
 
 
 def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> None:

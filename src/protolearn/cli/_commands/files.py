@@ -82,7 +82,9 @@ def map_(
     target: Target = None,
     ignore: Ignore = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
-    size: Annotated[tuple[int, int] | None, typer.Option(help="Number of rows and columns of the map.")] = None,
+    size: Annotated[
+        tuple[int, int] | None, typer.Option(metavar="ROWS COLUMNS", help="Number of rows and columns of the map.")
+    ] = None,
     metric: Metric = None,
     decimal: Decimal = None,
     output: Output = None,
@@ -178,20 +180,20 @@ def _run(
         from protolearn.cli._samples import read_samples
 
         folder = output or Path(f"{data.resolve().stem}-{task.name}")
-        _learning.check_outputs(folder, data)
-        bars = Bars(errors, quiet or as_json)
-        with bars.waiting("Reading"):
-            samples = read_samples(data, **reading)
-        console = Console(quiet=quiet or as_json)
-        if samples.columns is not None and samples.preparation is not None:
-            caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns"
-            print_listing(console, _findings.column_table(caption, samples.preparation.columns_))
-        else:
-            console.print(printable(f"{data}: {len(samples):,} {samples.word}\n", "bold"), soft_wrap=True)
-        learned = _learning.learn(task, samples, bars, **how)
-        report = _findings.report_of(learned, folder)
-        with bars.waiting("Writing"):
-            _learning.write_outputs(learned, folder, report)
+        with _learning.outputs(folder, data):
+            bars = Bars(errors, quiet or as_json)
+            with bars.waiting("Reading"):
+                samples = read_samples(data, **reading)
+            console = Console(quiet=quiet or as_json)
+            if samples.columns is not None and samples.preparation is not None:
+                caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns"
+                print_listing(console, _findings.column_table(caption, samples.preparation.columns_))
+            else:
+                console.print(printable(f"{data}: {len(samples):,} {samples.word}\n", "bold"), soft_wrap=True)
+            learned = _learning.learn(task, samples, bars, **how)
+            report = _findings.report_of(learned, folder)
+            with bars.waiting("Writing"):
+                _learning.write_outputs(learned, folder, report)
         for table in _findings.tables_of(report):
             print_listing(console, table)
         for note in learned.notes:

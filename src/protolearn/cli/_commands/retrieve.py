@@ -102,14 +102,20 @@ def query(
     """
     console = Console()
     with told_what_is_wrong(console):
+        import numpy as np
+
         from protolearn.applications import contact_sheet
         from protolearn.applications.image_files import mask_beside, read_pair
         from protolearn.applications.index_file import read_index
+        from protolearn.cli._samples import listed
         from protolearn.core.files import check_output, replacing
 
         if not index.exists():
             raise ValueError(f"There is no index {index}; create one with: protolearn retrieve index FOLDER")
         retriever = read_index(index)
+        names = sorted({str(name) for name in np.asarray(retriever.labels_)})
+        if label is not None and label not in names:
+            raise ValueError(f"The index has no class {label!r}; its classes are {listed(names)}.")
         check_output(output, filter(None, [image, mask or mask_beside(image), index, *(retriever.paths_ or [])]))
         pixels, region = read_pair(image, mask)
         hits, known = _search(retriever, image, (pixels, region), mask is not None, k)
