@@ -66,11 +66,11 @@ docs: .venv/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-# The same without running the gallery, whose pictures may be missing then, and without the list of pages beside each:
-# the check of all pages and links. In one process, as it runs beside the tests.
+# The check of all pages and links: the same without running the gallery, whose pictures may be missing then, and without
+# writing HTML. In one process, as it runs beside the tests.
 docs-quick: .venv/ready-docs
-	$(BIN)/sphinx-build -q -W --keep-going -t quick -D plot_gallery=0 -D suppress_warnings=image.not_readable \
-		-b html docs docs/_build/quick
+	$(BIN)/sphinx-build -q -W --keep-going -D plot_gallery=0 -D suppress_warnings=image.not_readable \
+		-b dummy docs docs/_build/quick
 
 gallery: .venv/ready
 	$(BIN)/python docs/run_gallery.py

@@ -81,10 +81,7 @@ html_css_files = ["style.css"]
 html_math_renderer = "native"
 html_show_sourcelink = False
 html_copy_source = False
-# the list of pages is for the reference and the gallery; a quick check of all pages does without, as it takes as long
-# to write as the rest of a page
-without_sidebar = ("**",) if tags.has("quick") else ("*", "guide/*", "tutorials/*", "experiments/*")  # noqa: F821
-html_sidebars = {pages: [] for pages in without_sidebar}
+html_sidebars = {pages: [] for pages in ("*", "guide/*", "tutorials/*", "experiments/*")}  # for reference and gallery
 html_theme_options = {
     "logo": {"text": "protolearn"},
     "navbar_align": "left",
