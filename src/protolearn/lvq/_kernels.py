@@ -248,15 +248,15 @@ def _add_scaled(total: Array, factor: float, row: Array) -> None:
 
 
 @njit(**WITHIN_LOOPS)
-def _normalize(omegas: Array, first: int, last: int) -> None:
-    """Scale some matrices by one number to a mean squared norm of one."""
+def _normalize(omegas: Array) -> None:
+    """Scale matrices (s, M, N) by one number to a mean squared norm of one."""
     total = 0.0
-    for s in range(first, last):
+    for s in range(omegas.shape[0]):
         for m in range(omegas.shape[1]):
             for t in range(omegas.shape[2]):
                 total += omegas[s, m, t] * omegas[s, m, t]
-    scale = 1.0 / np.sqrt(total / (last - first))
-    for s in range(first, last):
+    scale = 1.0 / np.sqrt(total / omegas.shape[0])
+    for s in range(omegas.shape[0]):
         for m in range(omegas.shape[1]):
             for t in range(omegas.shape[2]):
                 omegas[s, m, t] *= scale
@@ -357,9 +357,9 @@ def sweep_matrix(
                         for t in range(N):
                             omega[s, m, t] *= allowed[m, t]
                 if changed and each:
-                    _normalize(omega, s, s + 1)  # Bunte 2011, eq. 2.21
+                    _normalize(omega[s : s + 1])  # Bunte 2011, eq. 2.21
             if not each:
-                _normalize(omega, 0, n)
+                _normalize(omega)
     sums[0], sums[1] = cost, mass
 
 
@@ -427,7 +427,7 @@ def sweep_product(
                     for m in range(M):
                         for t in range(M):
                             psi[s, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
-            _normalize(omega, 0, 1)
+            _normalize(omega)
     sums[0], sums[1] = cost, mass
 
 
