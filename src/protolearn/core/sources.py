@@ -233,9 +233,10 @@ class Source(ABC):
         size = self.chunk_size
         if size is None:
             row_bytes = (self.n_lifted + width) * self.dtype.itemsize
-            most = int(np.clip(CACHED // row_bytes, 128, 8192))
-            rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
-            size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
+            size = min(max(CACHED // row_bytes, 128), 8192)
+            if self.n_samples > size:
+                rounds = -(-self.n_samples // (N_SPANS * size))  # as many chunks for each span
+                size = min(size, -(-self.n_samples // (N_SPANS * rounds)))
         return list(cut(self.n_samples, size))
 
     def map(self, function: Callable[[Any], T], n_prototypes: int = 1) -> Iterator[T]:
@@ -248,8 +249,9 @@ class Source(ABC):
         ``n_prototypes`` tells how much work a sample is, and ``width`` how many numbers it needs at a time.
         """
         slices = self.slices(n_prototypes if width is None else width)
-        bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
-        spans = [slices[a:b] for a, b in pairwise(bounds)]
+        n_spans = min(N_SPANS, len(slices))
+        edges = (len(slices) * span // n_spans for span in range(n_spans + 1))
+        spans = [slices[a:b] for a, b in pairwise(edges)]
         workers = self._workers(n_prototypes)
         return reduce(
             add, workers.collect(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans)
