@@ -112,9 +112,13 @@ def _core_type() -> str:
 
 
 def _cpu_model() -> str:
+    """Return the name of the processor, with family and model: several generations may share a name."""
     info = Path("/proc/cpuinfo")
-    models = [line for line in info.read_text().splitlines() if "model name" in line] if info.exists() else []
-    return models[0].split(":")[1].strip() if models else platform.processor()
+    lines = info.read_text().splitlines() if info.exists() else []
+    pairs = (line.split(":", 1) for line in lines if ":" in line)
+    facts = {key.strip(): value.strip() for key, value in pairs}  # of the last core, like all others
+    name, family, model = (facts.get(key, "") for key in ("model name", "cpu family", "model"))
+    return f"{name} (family {family}, model {model})" if name else platform.processor()
 
 
 def _pip_install(environment: str, *arguments: str) -> None:
