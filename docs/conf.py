@@ -103,6 +103,15 @@ def trim(app: Any, page: nodes.document) -> None:
             block[:] = [nodes.Text(block.rawsource)]
 
 
+def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Show no description for a constant without one, where autodoc shows that of its type, such as int."""
+    if kind == "data" and getattr(value, "__doc__", None) == type(value).__doc__ and type(value).__doc__:
+        described = " ".join(type(value).__doc__.split())
+        if " ".join(" ".join(lines).split())[:20] == described[:20]:
+            lines.clear()
+
+
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim)
+    app.connect("autodoc-process-docstring", leave_out_types, priority=100)  # before numpydoc
     app.connect("builder-inited", write_index, priority=100)  # before Sphinx-Gallery
