@@ -10,6 +10,7 @@ import numpydoc.docscrape_sphinx
 from docutils import nodes
 from jinja2 import FileSystemBytecodeCache
 from jinja2.sandbox import SandboxedEnvironment
+from sphinx import addnodes
 
 import protolearn
 
@@ -103,6 +104,16 @@ def trim(app: Any, page: nodes.document) -> None:
             block[:] = [nodes.Text(block.rawsource)]
 
 
+def keep_anchors(app: Any, page: nodes.document) -> None:
+    """Move the anchor of a module to the paragraph above, from the node after it, which HTML writes without anchors."""
+    for node in page.findall(lambda node: isinstance(node, addnodes.tabular_col_spec | addnodes.glossary)):
+        above = node.parent[: node.parent.index(node)]
+        paragraph = next((one for one in reversed(above) if isinstance(one, nodes.paragraph)), None)
+        if paragraph is not None and node["ids"]:
+            paragraph["ids"] += node["ids"]
+            node["ids"] = []
+
+
 def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Show no description for a constant without one, where autodoc shows that of its type, such as int."""
     if kind == "data" and getattr(value, "__doc__", None) == type(value).__doc__ and type(value).__doc__:
@@ -113,5 +124,6 @@ def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, li
 
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim)
+    app.connect("doctree-read", keep_anchors)
     app.connect("autodoc-process-docstring", leave_out_types, priority=100)  # before numpydoc
     app.connect("builder-inited", write_index, priority=100)  # before Sphinx-Gallery

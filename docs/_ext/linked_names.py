@@ -51,14 +51,15 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
 
 
 def is_foreign(page: str, code: nodes.Node) -> bool:
-    """Say whether code is a name of scikit-learn, a command, or in a column of names of other libraries or of extras."""
+    """Say whether code is a name of scikit-learn, a command, or in a column of names of other libraries or extras."""
     before = code.parent[: code.parent.index(code)]
     if before and FOREIGN.search(before[-1].astext()):
         return True
     cell = code
     while not isinstance(cell, nodes.entry) and cell.parent is not None:
         cell = cell.parent
-    return page.startswith(("coming_from/", "install")) and isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
+    is_first = isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
+    return is_first and page.startswith(("coming_from/", "install"))
 
 
 @cache
