@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,9 @@ numpydoc_show_class_members = False
 # numpydoc makes an environment for every docstring, and its template is compiled for the first one only
 numpydoc.docscrape_sphinx.SandboxedEnvironment = partial(SandboxedEnvironment, bytecode_cache=FileSystemBytecodeCache())
 
-# The gallery
+# The gallery, where a warning is shown without the path of the program
 
+warnings.formatwarning = lambda message, category, *where: f"{category.__name__}: {message}\n"
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_src",
     "gallery_dirs": "gallery",
