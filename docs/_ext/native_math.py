@@ -42,5 +42,5 @@ def mathml(formula: str, **options: bool) -> str:
 def typeset(markup: str) -> str:
     """Keep bars and braces at the height of the line, and put thin spaces around functions such as ln, like LaTeX."""
     bars = re.sub(r"<mo( class=\"mathopen\")?>([‖∣{}])</mo>", r'<mo\1 stretchy="false">\2</mo>', markup)
-    before = re.sub(rf"(</(?:m[in]|mfrac|msu[bp]|msubsup|msqrt)>\s*)({FUNCTION})", rf"\1{THIN}\2", bars)
+    before = re.sub(rf"((?:</(?:m[in]|mfrac|msu[bp]|msubsup|msqrt)|[)\]]</mo)>\s*)({FUNCTION})", rf"\1{THIN}\2", bars)
     return re.sub(rf"({FUNCTION})(?!\s*<mo|\s*<mspace)", rf"\1{THIN}", before)
