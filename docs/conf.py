@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpydoc.docscrape_sphinx
 from docutils import nodes
 from jinja2 import FileSystemBytecodeCache
 from jinja2.sandbox import SandboxedEnvironment
+from sphinx import addnodes
 
 import protolearn
 
@@ -51,8 +53,9 @@ numpydoc_show_class_members = False
 # numpydoc makes an environment for every docstring, and its template is compiled for the first one only
 numpydoc.docscrape_sphinx.SandboxedEnvironment = partial(SandboxedEnvironment, bytecode_cache=FileSystemBytecodeCache())
 
-# The gallery
+# The gallery, where a warning is shown without the path of the program
 
+warnings.formatwarning = lambda message, category, *where: f"{category.__name__}: {message}\n"
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_src",
     "gallery_dirs": "gallery",
@@ -103,6 +106,26 @@ def trim(app: Any, page: nodes.document) -> None:
             block[:] = [nodes.Text(block.rawsource)]
 
 
+def keep_anchors(app: Any, page: nodes.document) -> None:
+    """Move the anchor of a module to the paragraph above, from the node after it, which HTML writes without anchors."""
+    for node in page.findall(lambda node: isinstance(node, addnodes.tabular_col_spec | addnodes.glossary)):
+        above = node.parent[: node.parent.index(node)]
+        paragraph = next((one for one in reversed(above) if isinstance(one, nodes.paragraph)), None)
+        if paragraph is not None and node["ids"]:
+            paragraph["ids"] += node["ids"]
+            node["ids"] = []
+
+
+def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Show no description for a constant without one, where autodoc shows that of its type, such as int."""
+    if kind == "data" and getattr(value, "__doc__", None) == type(value).__doc__ and type(value).__doc__:
+        described = " ".join(type(value).__doc__.split())
+        if " ".join(" ".join(lines).split())[:20] == described[:20]:
+            lines.clear()
+
+
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim)
+    app.connect("doctree-read", keep_anchors)
+    app.connect("autodoc-process-docstring", leave_out_types, priority=100)  # before numpydoc
     app.connect("builder-inited", write_index, priority=100)  # before Sphinx-Gallery

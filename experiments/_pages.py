@@ -114,6 +114,7 @@ def _misses(results: Mapping[str, Result]) -> list[str]:
     missed = [(name, line) for name, line in _judged(results) if line["verdict"] == MISSED]
     remarks = [_remark(line, dict(_script(name, "REMARKS", ()))) for name, line in missed]
     causes, unexplained = Counter(map(_cause, remarks)), remarks.count("")
+    explained = f"all but {unexplained}" if unexplained else "all"
     places = Counter(name for name, _ in missed).most_common(MOST)
     told = ", ".join(f"{_anchored(name)} ({count})" for name, count in places)
     share = sum(count for _, count in places)
@@ -121,8 +122,8 @@ def _misses(results: Mapping[str, Result]) -> list[str]:
         "",
         "## What the misses have in common",
         *_paragraph(
-            f"Missed rows are **bold** on the pages of the documents, and all but {unexplained} have a remark on the "
-            "likely cause. Each row is assigned to the first cause in this list that its remark mentions:"
+            f"Missed rows are **bold** on the pages of the documents, and {explained} have a remark on the likely "
+            "cause. Each row is assigned to the first cause in this list that its remark mentions:"
         ),
         "",
         "| likely cause | missed rows |",

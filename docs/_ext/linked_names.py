@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -14,11 +15,12 @@ PARTS = (
     *("lattices", "density", "cooperation", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
     "schedules",
 )
+FOREIGN = re.compile(r"(scikit-learn(['’]s)?|the command)\s+$")  # in the text before a name
 HOMES = (  # of a name that has several, the last counts
     *(f".core.{part}" for part in PARTS),
     *(".embedding.neighbor.view", ".embedding.topographic.structures", ".embedding.divergences"),
     *(".embedding.mapped.costs", ".embedding.mapped.mappings", ".embedding.charts", ".embedding"),
-    *(".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
+    *(".tables", ".explore", ".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
 )
 
 
@@ -49,11 +51,15 @@ def link_names(app: Sphinx, page: nodes.document) -> None:
 
 
 def is_foreign(page: str, code: nodes.Node) -> bool:
-    """Say whether code is in the first column of a table that translates the names of another library."""
+    """Say whether code is a name of scikit-learn, a command, or in a column of names of other libraries or extras."""
+    before = code.parent[: code.parent.index(code)]
+    if before and FOREIGN.search(before[-1].astext()):
+        return True
     cell = code
     while not isinstance(cell, nodes.entry) and cell.parent is not None:
         cell = cell.parent
-    return page.startswith("coming_from/") and isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
+    is_first = isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
+    return is_first and page.startswith(("coming_from/", "install"))
 
 
 @cache

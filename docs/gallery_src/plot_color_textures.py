@@ -53,7 +53,7 @@ for ax, text in zip(axes[:, 0], ("trained on", "unseen", "unseen", "patches")):
 # ------
 # The baseline is a gray patch, a bank of Gabor filters and the nearest training patch. It is compared with three kinds
 # of mappings from color to intensity, each learned for every class: one weight for each color, a filter for each color,
-# or any linear mapping.
+# or any linear mapping. Training is cut short to save time, as the warnings report.
 
 models = {
     "gray, 1-NN": gray_texture_classifier(),

@@ -94,7 +94,8 @@ ax.spines[["top", "right"]].set_visible(False)
 # Interpretation
 # --------------
 # Explanations, counterfactuals and missing values work with every ``Relevance``. The mean contributions of the sensors
-# to the decisions on new samples:
+# to the decisions on new samples are largest for the two informative sensors, 2 and 7. With so few samples, some of the
+# others contribute as well.
 
 contributions = model.explain(pipeline[0].transform(X_test)).contributions
 by_sensor = contributions.reshape(-1, SENSORS, READINGS).sum(axis=2).mean(axis=0)

@@ -79,6 +79,7 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 plot_decision_regions(classifier, X_new, y_new, mapping=smooth, ax=axes[0])
 axes[0].set_title(f"LVQ on 64 pixels: {classifier.score(X_new, y_new):.1%} right")
 plot_decision_regions(within, view.transform(X_new), y_new, ax=axes[1])
+axes[1].set(xlabel="coordinate 1", ylabel="coordinate 2")
 axes[1].set_title(f"neighbors in the view: {within.score(view.transform(X_new), y_new):.1%} right")
 
 # %%

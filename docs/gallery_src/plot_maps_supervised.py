@@ -34,7 +34,7 @@ views = {
 }
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 for ax, (name, view) in zip(axes, views.items()):
-    plot_embedding(view, y, ax=ax)
+    plot_embedding(view, y, labels="legend" if ax is axes[-1] else None, ax=ax)
     ax.set_title(f"{name}: {nearest_neighbor_error(view, y):.0%}")
 
 # %%
@@ -73,7 +73,7 @@ fitted = classifier.fit(star, tip), metric.fit(wine, cultivar)
 for ax, model, new, classes in zip(axes, fitted, (star_new, wine_new), (tip_new, cultivar_new)):
     honest = DiscriminativeEmbedding(FrozenEstimator(model), TSNE(perplexity=25, random_state=0))
     view = honest.fit_transform(new, classes)
-    plot_embedding(view, classes, ax=ax)
+    plot_embedding(view, classes, labels="legend", ax=ax)
     ax.set_title(f"{len(new)} new samples: {nearest_neighbor_error(view, classes):.0%}")
 
 plt.show()

@@ -10,7 +10,8 @@ curve in a few dimensions; a new curve with the same dynamics is a new video.
 # A video as a curve
 # ------------------
 # 160 frames of traveling waves. Frames are reduced to principal components, charts are aligned in ten dimensions, and
-# the video is a curve in this space. Its first two dimensions:
+# the video is a curve in this space. A warning reports that charts are stretched unevenly; whether this matters for new
+# frames is checked below. The first two dimensions of the curve:
 
 import matplotlib.pyplot as plt
 import numpy as np

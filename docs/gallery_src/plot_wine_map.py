@@ -38,7 +38,7 @@ som = make_pipeline(StandardScaler(), SOM(lattice=hexagonal(7, 10))).fit(X)
 # Classes on the map
 # ------------------
 # The map was trained without the three cultivars, yet they form three regions. The area of a disc is the number of
-# wines in the cell; a cell with wines of several cultivars would be shown as a pie.
+# wines in the cell; a cell with wines of several cultivars is shown as a pie.
 
 plot_class_map(som, X, cultivar)
 

@@ -92,6 +92,7 @@ def test_ellipses_have_the_moments_of_the_samples_in_a_chart(
 
 def test_charts_are_flat_pieces_of_the_data(charting: Charting, peaks: np.ndarray) -> None:
     ax = plot_charts(charting, peaks, space="data")
+    assert ax.get_title() == ""
     assert ax.name == "3d"
     np.testing.assert_allclose(in_space(points_of(ax)), peaks)
     axes, centers = charting.charts_.axes, charting.local_model_.prototypes_

@@ -163,8 +163,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     References
     ----------
     Bunte, Biehl, Jonkman, Petkov (2011). Learning effective color features for content based image retrieval in
-    dermatology. Pattern Recognition 44(9), 1892-1902. Bunte (2011). Adaptive dissimilarity measures, dimension
-    reduction and visualization. PhD thesis, University of Groningen, chapter 4.
+    dermatology. Pattern Recognition 44(9), 1892-1902.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapter 4.
 
     Examples
     --------

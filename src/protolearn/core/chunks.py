@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 __all__ = ["CACHED", "CLOSE", "HELD", "block_size", "cut", "row_blocks"]
 
-CLOSE = 1 << 18  # bytes of a block that several passes go over: within the second cache of a core
-CACHED = 1 << 21  # bytes of a block that a matrix product makes and the next lines read: within the last cache
-HELD = 1 << 23  # bytes of a block that only must not fill the memory
+CLOSE = 1 << 18  #: Bytes of a block that several passes go over: within the second cache of a core.
+CACHED = 1 << 21  #: Bytes of a block that a matrix product makes and the next lines read: within the last cache.
+HELD = 1 << 23  #: Bytes of a block that only must not fill the memory.
 
 
 def cut(stop: int, size: int, start: int = 0) -> Iterator[slice]:

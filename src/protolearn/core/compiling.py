@@ -10,9 +10,10 @@ from typing import Any
 
 __all__ = ["FROM_PYTHON", "WITHIN_LOOPS", "cache_place", "compiling_told"]
 
-# Options of numba for a loop that Python calls, without the part that lets C call it, and for one that only compiled
-# loops call: without the part that turns objects of Python into arrays and numbers, it compiles in about half the time.
+#: Options of numba for a loop that Python calls, without the part that lets C call it.
 FROM_PYTHON: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+#: Options of numba for a loop that only compiled loops call: without the part that turns objects of Python into arrays
+#: and numbers, it compiles in about half the time.
 WITHIN_LOOPS: dict[str, Any] = {**FROM_PYTHON, "no_cpython_wrapper": True}
 
 _told: list[bool] = []  # not empty once it has been told in this process

@@ -131,6 +131,7 @@ def parzen_log_density(
     References
     ----------
     Parzen, E. (1962). On estimation of a probability density function and mode. Annals of Mathematical Statistics 33.
+
     Hasenfuss, A. (2009). Topographic mapping of dissimilarity datasets, sec. 3.2 and 3.5 (bandwidth).
 
     Examples

@@ -35,10 +35,10 @@ __all__ = [
     "stored_array",
 ]
 
-FilePath = str | PathLike[str]
+FilePath = str | PathLike[str]  #: Path of a file.
 
-FREE_PIXELS = 2**23  # that a file of any size may have
-PIXELS_PER_BYTE = 1000  # beyond those; deflate makes about so many bytes of one at best
+FREE_PIXELS = 2**23  #: Number of pixels that a file of any size may have.
+PIXELS_PER_BYTE = 1000  #: Pixels for each byte beyond those; deflate makes about so many bytes of one at best.
 FREE_BYTES = 2**24  # of arrays that an archive of any size may hold
 BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
 

@@ -104,6 +104,7 @@ def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.Random
     References
     ----------
     Arthur and Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA.
+
     Bahmani et al. (2012). Scalable k-means++. VLDB.
 
     Parameters

@@ -407,6 +407,7 @@ def is_learned(metric: Any) -> bool:
     return isinstance(metric, LearnedMetric | BaseEstimator | np.ndarray | list | tuple)
 
 
+#: A learned metric, or what can be converted to one.
 A_METRIC = Constraint(is_learned, ("a learned metric",))
 
 

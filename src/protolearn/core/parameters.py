@@ -192,9 +192,13 @@ def _between(kind: Any, what: str, low: float, high: float, open_low: bool, open
     return Constraint(allows, (f"{what} in {opening}{low:g}, {high:g}{closing}",))
 
 
+#: A positive number.
 positive = number(0, open_low=True)
+#: A number above zero and at most one.
 fraction = number(0, 1, open_low=True)
+#: None.
 none = Constraint(lambda value: value is None, ("None",))
+#: True or False.
 flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "False"))
 
 

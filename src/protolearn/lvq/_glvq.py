@@ -90,8 +90,10 @@ class GLVQ(LVQClassifier):
 
     References
     ----------
-    Sato and Yamada (1995). Generalized learning vector quantization. NIPS. Biehl, Hammer and Schneider (2006). Matrix
-    learning in learning vector quantization. Technical report IfI-06-14, TU Clausthal.
+    Sato and Yamada (1995). Generalized learning vector quantization. NIPS.
+
+    Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
+    Clausthal.
 
     Examples
     --------
@@ -698,9 +700,10 @@ class GRLVQ(TransformerMixin, GLVQ):
 
     References
     ----------
-    Hammer and Villmann (2002). Generalized relevance learning vector quantization. Neural Networks 15. Bunte (2011).
-    Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of Groningen, section
-    2.4.
+    Hammer and Villmann (2002). Generalized relevance learning vector quantization. Neural Networks 15.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 2.4.
 
     Examples
     --------

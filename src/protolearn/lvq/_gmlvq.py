@@ -225,8 +225,10 @@ class GMLVQ(_WithView):
     References
     ----------
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
-    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
-    University of Groningen, chapters 2 and 3.
+    Clausthal.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapters 2 and 3.
 
     Examples
     --------
@@ -364,8 +366,10 @@ class LGMLVQ(MatrixLVQ):
     References
     ----------
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
-    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
-    University of Groningen, chapters 2 and 3.
+    Clausthal.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapters 2 and 3.
 
     Examples
     --------
@@ -516,8 +520,10 @@ class LLiRaMLVQ(_WithView):
     References
     ----------
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
-    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
-    University of Groningen, chapters 2 and 3.
+    Clausthal.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapters 2 and 3.
 
     Examples
     --------

@@ -158,9 +158,11 @@ class LFDA(LinearMetric):
 
     References
     ----------
-    Sugiyama (2007). Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis.
-    Journal of Machine Learning Research 8, 1027-1061. Bunte (2011). Adaptive dissimilarity measures, dimension
-    reduction and visualization. PhD thesis, University of Groningen, section 3.4.1.
+    Sugiyama (2007). Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis. Journal
+    of Machine Learning Research 8, 1027-1061.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 3.4.1.
 
     Examples
     --------

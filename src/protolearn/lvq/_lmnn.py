@@ -115,9 +115,13 @@ class LMNN(LinearMetric):
     References
     ----------
     Weinberger and Saul (2009). Distance metric learning for large margin nearest neighbor classification. Journal of
-    Machine Learning Research 10, 207-244. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and
-    visualization. PhD thesis, University of Groningen, sections 2.5 and 4.2.3. Birgin, Martínez and Raydan (2000).
-    Nonmonotone spectral projected gradient methods on convex sets. SIAM Journal on Optimization 10, 1196-1211.
+    Machine Learning Research 10, 207-244.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, sections 2.5 and 4.2.3.
+
+    Birgin, Martínez and Raydan (2000). Nonmonotone spectral projected gradient methods on convex sets. SIAM Journal on
+    Optimization 10, 1196-1211.
 
     Examples
     --------

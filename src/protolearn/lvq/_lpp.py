@@ -59,8 +59,10 @@ class LPP(LinearMetric):
 
     References
     ----------
-    He and Niyogi (2003). Locality preserving projections. NIPS 16. Bunte (2011). Adaptive dissimilarity measures,
-    dimension reduction and visualization. PhD thesis, University of Groningen, section 3.4.1.
+    He and Niyogi (2003). Locality preserving projections. NIPS 16.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 3.4.1.
 
     Examples
     --------

@@ -266,8 +266,10 @@ class LVQ1(_HeuristicLVQ):
 
     References
     ----------
-    Kohonen (1995). Self-organizing maps. Springer, chapter 6. Bojer, Hammer, Schunk and Tluk von Toschanowitz (2001).
-    Relevance determination in learning vector quantization. ESANN.
+    Kohonen (1995). Self-organizing maps. Springer, chapter 6.
+
+    Bojer, Hammer, Schunk and Tluk von Toschanowitz (2001). Relevance determination in learning vector quantization.
+    ESANN.
 
     Examples
     --------

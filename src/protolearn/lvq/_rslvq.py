@@ -104,8 +104,9 @@ class RSLVQ(MatrixLVQ):
 
     References
     ----------
-    Seo and Obermayer (2003). Soft learning vector quantization. Neural Computation 15. Schneider, Biehl and Hammer
-    (2009). Distance learning in discriminative vector quantization. Neural Computation 21.
+    Seo and Obermayer (2003). Soft learning vector quantization. Neural Computation 15.
+
+    Schneider, Biehl and Hammer (2009). Distance learning in discriminative vector quantization. Neural Computation 21.
 
     Examples
     --------

@@ -114,6 +114,7 @@ def swish(mu: Floats, slope: float) -> tuple[Floats, Floats]:
     return mu * gate, gate + slope * mu * gate * (1.0 - gate)
 
 
+#: Squashing functions by name.
 SQUASHING: dict[str, Squashing] = {"identity": identity, "sigmoid": sigmoid, "swish": swish}
 
 

@@ -171,8 +171,10 @@ class SGD(Solver):
     References
     ----------
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
-    Clausthal, section 5. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD
-    thesis, University of Groningen, eqs. 3.5, 3.6, 5.4 and 5.5.
+    Clausthal, section 5.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, eqs. 3.5, 3.6, 5.4 and 5.5.
 
     Examples
     --------

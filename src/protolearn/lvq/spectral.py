@@ -259,6 +259,7 @@ class FullMap(_Map):
 
 
 TINY = 1e-290
+#: Linear maps of pixels by name.
 STRUCTURES: dict[str, type[_Map]] = {"full": FullMap, "diagonal": DiagonalMap, "color": ColorMap}
 
 

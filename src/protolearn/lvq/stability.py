@@ -283,8 +283,9 @@ def relevance_stability(
 
     References
     ----------
-    Biehl (2017). Biomedical applications of prototype based classifiers and relevance learning. AlCoB. Kuncheva (2007).
-    A stability index for feature selection. Artificial Intelligence and Applications.
+    Biehl (2017). Biomedical applications of prototype based classifiers and relevance learning. AlCoB.
+
+    Kuncheva (2007). A stability index for feature selection. Artificial Intelligence and Applications.
 
     Examples
     --------

@@ -97,6 +97,7 @@ def magnification_exponent(
     ----------
     Zador, P. L. (1982). Asymptotic quantization error of continuous signals and the quantization dimension. IEEE
     Transactions on Information Theory 28, 139-149.
+
     Villmann, T., Claussen, J. C. (2006). Magnification control in self-organizing maps and neural gas. Neural
     Computation 18, 446-469.
 

@@ -246,6 +246,7 @@ def margin_bound(
     ----------
     Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
     IfI-06-14, TU Clausthal, section 4.
+
     Bartlett, P. L., Mendelson, S. (2002). Rademacher and Gaussian complexities: risk bounds and structural results.
     Journal of Machine Learning Research 3, 463-482.
 

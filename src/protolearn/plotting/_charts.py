@@ -71,8 +71,8 @@ def plot_charts(
     Returns
     -------
     Axes
-        Axes with the plot. The title reports the isometry defect, which is 0 if all charts preserve lengths in the
-        view.
+        Axes with the plot. The title of a view reports the isometry defect, which is 0 if all charts preserve
+        lengths.
 
     References
     ----------
@@ -119,7 +119,7 @@ def plot_charts(
         own[used] if y is None else np.tile(to_rgb(INK), (used.sum(), 1)),
     )
     colors.explain(ax)
-    entitle(ax, f"isometry defect {charting.isometry_defect_:.3g}")
+    entitle(ax, f"isometry defect {charting.isometry_defect_:.3g}" if space == "view" else "")
     return ax
 
 

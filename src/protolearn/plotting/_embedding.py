@@ -308,6 +308,7 @@ def plot_quality(
     ----------
     Lee, J. A., Verleysen, M. (2009). Quality assessment of dimensionality reduction: rank-based criteria.
     Neurocomputing 72, 1431-1443.
+
     Lee, J. A., Renard, E., Bernard, G., Dupont, P., Verleysen, M. (2013). Type 1 and 2 mixtures of Kullback-Leibler
     divergences as cost functions in dimensionality reduction. Neurocomputing 112, 92-108.
 

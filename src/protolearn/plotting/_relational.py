@@ -230,6 +230,7 @@ def plot_prototype_view(
     ----------
     Kruskal, J. B. (1964). Multidimensional scaling by optimizing goodness of fit to a nonmetric hypothesis.
     Psychometrika 29, 1-27.
+
     de Leeuw, J., Mair, P. (2009). Multidimensional scaling using majorization: SMACOF in R. Journal of Statistical
     Software 31.
 

@@ -33,9 +33,9 @@ __all__ = [
     "tint",
 ]
 
-INK = "#222222"
-MUTED = "#b3b3b3"
-EMPTY = "#f2f2f2"
+INK = "#222222"  #: Color of outlines and text.
+MUTED = "#b3b3b3"  #: Color of what is in the background.
+EMPTY = "#f2f2f2"  #: Color of cells without samples.
 BAR_ASPECT = 20.0
 
 # Okabe and Ito (2008), Color universal design: told apart with any kind of color vision.

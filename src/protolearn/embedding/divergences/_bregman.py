@@ -351,8 +351,9 @@ class Bregman(Divergence):
 
     References
     ----------
-    Bregman (1967). The relaxation method of finding the common point of convex sets and its application to the
-    solution of problems in convex programming. USSR Computational Mathematics and Mathematical Physics.
+    Bregman (1967). The relaxation method of finding the common point of convex sets and its application to the solution
+    of problems in convex programming. USSR Computational Mathematics and Mathematical Physics.
+
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
 

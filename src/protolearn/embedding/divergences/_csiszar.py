@@ -120,6 +120,7 @@ class GeneralizedRenyi(_MixedPowers):
     ----------
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
+
     Cichocki, Amari (2010). Families of alpha- beta- and gamma-divergences: flexible and robust measures of
     similarities. Entropy.
 
@@ -173,8 +174,8 @@ class Renyi(_MixedPowers):
 
     References
     ----------
-    Renyi (1961). On measures of entropy and information. Berkeley Symposium on Mathematical Statistics and
-    Probability.
+    Renyi (1961). On measures of entropy and information. Berkeley Symposium on Mathematical Statistics and Probability.
+
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
 
@@ -220,6 +221,7 @@ class Tsallis(_MixedPowers):
     References
     ----------
     Tsallis (1988). Possible generalization of Boltzmann-Gibbs statistics. Journal of Statistical Physics.
+
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
 
@@ -298,6 +300,7 @@ class Csiszar(Divergence):
     ----------
     Csiszar (1967). Information-type measures of differences of probability distributions and indirect observations.
     Studia Scientiarum Mathematicarum Hungarica.
+
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
 

@@ -36,6 +36,7 @@ class Gamma(Divergence):
     ----------
     Fujisawa, Eguchi (2008). Robust parameter estimation with a small bias against heavy contamination. Journal of
     Multivariate Analysis.
+
     Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
     University of Groningen.
 

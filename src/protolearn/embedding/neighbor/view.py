@@ -76,4 +76,5 @@ class StudentKernel:
         return float(np.sqrt(self.dof) * max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0) ** -0.375)
 
 
+#: A kernel of the distance in a view.
 Kernel = GaussianKernel | StudentKernel
