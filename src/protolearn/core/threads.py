@@ -124,7 +124,7 @@ class Threads:
         at = next(position for position, argument in enumerate(args) if argument is ...)
         before, after = args[:at], args[at + 1 :]
         n_steps = -(-n_rows // step)
-        n_threads = max(1, min(self.n, n_rows // self.least + (beside is not None), n_steps))
+        n_threads = max(1, min(self.n, n_rows // self.least, n_steps))
         n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
         if beside is not None and n_threads > 1:
             n_parts = max(n_parts, min(n_steps, PARTS))

@@ -21,6 +21,7 @@ __all__ = ["PartitionedProblem", "Problem"]
 
 T = TypeVar("T")
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
+LEAST_NUMBERS = 200_000  # of all samples, from which threads are worth their while
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Problem:
 
     @cached_property
     def _threads(self) -> Threads:
-        return Threads(self.n_threads)
+        return Threads(self.n_threads if self.X.size >= LEAST_NUMBERS else 1)
 
     @property
     def n_samples(self) -> int:
