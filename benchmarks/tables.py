@@ -54,9 +54,9 @@ def page(
             continue
         parts += [f"## {family.title}", _circumstances(results[family.name])]
         parts += [summary(results[family.name]["tasks"])]
-        for core, found in others.items():
+        for found in others.values():
             if family.name in found:
-                parts += [f"The same with kernels for {core}:", summary(found[family.name]["tasks"])]
+                parts += [_circumstances(found[family.name]), summary(found[family.name]["tasks"])]
         for name, entry in results[family.name]["tasks"].items():
             title, task = entry["description"], family.tasks[name]
             parts += [f"### {title[0].upper()}{title[1:]}", entry.get("problem") or table(task, entry["rows"])]
