@@ -22,7 +22,7 @@ SUMMARY: list[Column] = [
     ("peer / ours", "ahead", "{:.2f}".format),
     ("floor", "floor", "{:.3g}".format),
     ("ours / floor", "above", "{:.2f}".format),
-    ("", "flag", str),
+    ("note", "flag", str),
 ]
 
 

@@ -118,10 +118,9 @@ def keep_anchors(app: Any, page: nodes.document) -> None:
 
 def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Show no description for a constant without one, where autodoc shows that of its type, such as int."""
-    if kind == "data" and getattr(value, "__doc__", None) == type(value).__doc__ and type(value).__doc__:
-        described = " ".join(type(value).__doc__.split())
-        if " ".join(" ".join(lines).split())[:20] == described[:20]:
-            lines.clear()
+    of_type, shown = (" ".join(text.split()) for text in (type(value).__doc__ or "", " ".join(lines)))
+    if kind == "data" and shown and of_type.startswith(shown[:20]):
+        lines.clear()
 
 
 def setup(app: Any) -> None:
