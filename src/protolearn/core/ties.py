@@ -7,9 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["first_lowest", "lower", "power_of_two"]
+from protolearn.core.types import Array
+
+__all__ = ["alike", "first_lowest", "lower", "power_of_two"]
 
 TIED = 1e-9  # relative difference up to which two costs are equal: sums over many samples, however they are added up
+
+
+def alike(X: Array, computed: bool = False) -> bool:
+    """Return whether all rows are the same; up to rounding, if they were computed by matrix products.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.1 + 0.2], [0.3]])
+    >>> alike(rows), alike(rows, computed=True)
+    (False, True)
+    """
+    if not computed:
+        return bool((X[0] == X).all())
+    return bool(np.abs(X - X[0]).max() <= 1000.0 * np.finfo(X.dtype).eps * np.abs(X).max())
 
 
 def first_lowest(values: ArrayLike) -> int:

@@ -15,7 +15,7 @@ from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import flag, function, integer, option
-from protolearn.core.ties import power_of_two
+from protolearn.core.ties import alike, power_of_two
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
     check_scale,
@@ -225,7 +225,7 @@ class Embedding(View, Estimator):
                 )
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         if self._of_vectors or (metric is not None and metric.is_global):
-            if (X[0] == X).all():
+            if alike(X, computed=metric is not None):
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X)
         given, largest = checked_with_scale(X, squared=squared, symmetrize=self.symmetrize)

@@ -15,7 +15,7 @@ from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import instance, option, part
 from protolearn.core.partitions import blockwise
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import power_of_two
+from protolearn.core.ties import alike, power_of_two
 from protolearn.core.types import Array
 from protolearn.dissimilarities import checked_with_scale, is_metric
 from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
@@ -177,7 +177,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
 
     def _samples(self, X: Array) -> Samples:
         if not self._sees_pairs():
-            if (X[0] == X).all():
+            if alike(X, computed=self._lens is not None):
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X.astype(np.float64))
         given, largest = checked_with_scale(X.astype(np.float64), squared=self._squared, symmetrize="mean")
