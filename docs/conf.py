@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from functools import partial
+from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def keep_anchors(app: Any, page: nodes.document) -> None:
 
 def leave_out_types(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Show no description for a constant without one, where autodoc shows that of its type, such as int."""
-    of_type, shown = (" ".join(text.split()) for text in (type(value).__doc__ or "", " ".join(lines)))
+    of_type, shown = (" ".join(text.split()) for text in (getdoc(type(value)) or "", " ".join(lines)))
     if kind == "data" and shown and of_type.startswith(shown[:20]):
         lines.clear()
 
