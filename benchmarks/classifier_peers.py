@@ -30,7 +30,7 @@ def ours(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     return (LGMLVQ if task.local else GMLVQ)(n_components=task.n_components, random_state=0).fit(X, y)
 
 
-@competitor(f"{OURS} (20 iterations)", "usps", package="protolearn", environment="own")
+@competitor(f"{OURS} (20 iterations)", "usps", "mnist", package="protolearn", environment="own")
 def our_few_iterations(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from protolearn import GMLVQ
 
