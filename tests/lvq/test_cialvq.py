@@ -685,6 +685,7 @@ def test_interruption_keeps_the_state_so_far(learn_filters, data):
 
 def test_threads_do_not_change_the_result(data, monkeypatch):
     monkeypatch.setattr("protolearn.lvq.problem.CACHED", 1)
+    monkeypatch.setattr("protolearn.lvq.problem.LEAST_NUMBERS", 1)
     X, y = textures(280)
     for settings in ({"structure": "full"}, {"structure": "diagonal", "learn_filters": True}):
         one, two = (fitted(X, y, n_jobs=n, max_iter=2, **settings) for n in (1, 2))

@@ -112,11 +112,21 @@ def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
     cost, gradient = problem(flat)
     monkeypatch.setattr("protolearn.lvq.problem.CACHED", 1)
     chunked, slopes = problem(flat)
-    threaded = replace(problem, n_threads=2)(flat)
+    monkeypatch.setattr("protolearn.lvq.problem.LEAST_NUMBERS", 1)
+    shared = replace(problem, n_threads=2)
+    threaded = shared(flat)
+    assert shared._threads.n == 2
     assert chunked == pytest.approx(cost, rel=1e-12)
     assert np.allclose(slopes, gradient, rtol=1e-9, atol=1e-12)
     assert threaded[0] == chunked
     assert np.array_equal(threaded[1], slopes)
+
+
+@pytest.mark.parametrize(("missing_numbers", "n_threads"), [(0, 2), (1, 1)])
+def test_threads_are_for_many_numbers(missing_numbers, n_threads, monkeypatch):
+    problem, _ = problem_of(MatrixMetric(2))
+    monkeypatch.setattr("protolearn.lvq.problem.LEAST_NUMBERS", problem.X.size + missing_numbers)
+    assert replace(problem, n_threads=2)._threads.n == n_threads
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
