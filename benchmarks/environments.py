@@ -10,6 +10,8 @@ import os
 import platform
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -43,6 +45,8 @@ REQUIREMENTS = {
     "somoclu": ["--no-build-isolation", "--no-cache-dir", "somoclu"],
 }
 BUILD_TOOLS = ["numpy", "setuptools", "wheel"]
+
+N_COPIED, N_COPIES = 1 << 24, 10  # numbers that are copied, far more than a cache holds, and how often
 
 
 def interpreter(environment: str) -> Path:
@@ -94,6 +98,7 @@ def machine() -> dict[str, object]:
         "python": platform.python_version(),
         "blas": f"{blas['name']} {blas['version']}",
         "core_type": _core_type(),
+        "copy_gain": round(_copy_gain(), 2),
         "libraries": {package: installed_version(package, "own") for package in packages},
     }
 
@@ -109,6 +114,24 @@ def _core_type() -> str:
     """Return the kind of processor for which the BLAS of NumPy has chosen its kernels in a new process."""
     code = "import numpy; from threadpoolctl import threadpool_info; print(threadpool_info()[0].get('architecture'))"
     return _run(sys.executable, "-c", code).strip()
+
+
+def _copy_gain() -> float:
+    """Return how many times as fast two threads copy memory as one: the limit of what only moves numbers."""
+    given = np.ones(N_COPIED)
+    made = np.empty_like(given)
+    halves = list(zip(np.split(made, 2), np.split(given, 2)))
+
+    def seconds(n_threads: int) -> float:
+        with ThreadPoolExecutor(n_threads) as pool:
+            times = []
+            for _ in range(N_COPIES):
+                started = time.perf_counter()
+                list(pool.map(lambda half: np.copyto(*half), halves))
+                times.append(time.perf_counter() - started)
+        return min(times)
+
+    return seconds(1) / seconds(2)
 
 
 def _cpu_model() -> str:

@@ -124,9 +124,10 @@ def _circumstances(results: dict[str, Any], option: str = "") -> str:
     facts = results["machine"]
     kernels = f" with kernels for {facts['core_type']}" if "core_type" in facts else ""
     libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
+    copies = f"Two threads copy memory {facts['copy_gain']} times as fast as one. " if "copy_gain" in facts else ""
     return (
         f"One run of `python -m benchmarks{option}` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, "
-        f"Python {facts['python']}, {facts['blas']}{kernels}, {libraries}. {results.get('note', '')}".rstrip()
+        f"Python {facts['python']}, {facts['blas']}{kernels}, {libraries}. {copies}{results.get('note', '')}".rstrip()
     )
 
 
