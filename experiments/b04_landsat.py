@@ -37,8 +37,8 @@ from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, judge, report, row
 from experiments.b01_rank import online
 from experiments.b02_views import Scan, View, best_key, best_of_scan, chosen, leave_one_out, lfda_scan, nca_scan
+from experiments.datasets import make_label_image, make_landsat_like
 from protolearn import GMLVQ, LLiRaMLVQ
-from protolearn.datasets import make_label_image, make_landsat_like
 from protolearn.lvq import SGD
 
 TITLE = "land cover (substitute for Colorado)"

@@ -29,8 +29,8 @@ from sklearn.mixture import GaussianMixture
 
 from experiments._protocol import Array, canvas, load, neural_gas, repeat, z_transform
 from experiments._report import NO_NUMBER, SKIPPED, STATEMENT, Result, holds, report, row
+from experiments.datasets import make_landsat_surrogate
 from protolearn.core.density import correlation_dimension, parzen_log_density
-from protolearn.datasets import make_landsat_surrogate
 
 TITLE = "remote sensing"
 N_SAMPLES = 17004

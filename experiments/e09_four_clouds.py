@@ -34,8 +34,8 @@ from experiments._protocol import (
     small_values,
 )
 from experiments._report import ADDED, NO_NUMBER, Result, holds, judge, report, row
+from experiments.datasets import make_four_clouds
 from protolearn import NeuralGas
-from protolearn.datasets import make_four_clouds
 from protolearn.metrics import quantization_error
 
 TITLE = "patches, four clouds"

@@ -30,7 +30,7 @@ from experiments._protocol import (
     z_transform,
 )
 from experiments._report import NO_NUMBER, STATEMENT, Result, report, row
-from protolearn.datasets import make_kdd_surrogate
+from experiments.datasets import make_kdd_surrogate
 from protolearn.metrics import quantization_error
 
 TITLE = "patches, KDD Cup 98 surrogate"

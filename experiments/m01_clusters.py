@@ -43,7 +43,7 @@ from experiments._matrix import (
 )
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, holds, report, row
-from protolearn.datasets import make_gaussian_ellipses
+from experiments.datasets import make_gaussian_ellipses
 from protolearn.plotting import plot_ellipses
 
 TITLE = "Gaussian clusters, matrix maps"

@@ -40,9 +40,10 @@ from experiments._report import (
     row,
     within,
 )
+from experiments.datasets import make_spiral_gaussian
 from experiments.n01_vortex import STANDARD, STEPS, published, spread_of_counts
 from protolearn import NGPCA, MixturePPCA
-from protolearn.datasets import make_spiral_gaussian, make_spiral_uniform
+from protolearn.datasets import make_spiral_uniform
 from protolearn.plotting import plot_ellipses
 
 TITLE = "spirals"

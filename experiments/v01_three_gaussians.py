@@ -28,8 +28,8 @@ from sklearn.decomposition import PCA
 from experiments._lvq import COLORS
 from experiments._protocol import Array, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, report, row
+from experiments.datasets import make_three_gaussians
 from protolearn import MappedEmbedding
-from protolearn.datasets import make_three_gaussians
 from protolearn.embedding.mapped.costs import tsne
 from protolearn.metrics import nearest_neighbor_error, view_quality
 

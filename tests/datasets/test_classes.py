@@ -9,7 +9,8 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn.datasets import make_cigars, make_label_image, make_landsat_like, make_oblique_classes
+from experiments.datasets import make_label_image, make_landsat_like
+from protolearn.datasets import make_cigars, make_oblique_classes
 
 # name: (generator, shape of the samples, number of classes, first class)
 GENERATORS = {

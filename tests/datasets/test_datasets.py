@@ -8,14 +8,12 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
+from experiments.datasets import make_four_clouds, make_kdd_surrogate, make_landsat_surrogate
 from protolearn.datasets import (
     make_checkerboard,
     make_clouds,
     make_eleven_clouds,
-    make_four_clouds,
     make_half_plane_classes,
-    make_kdd_surrogate,
-    make_landsat_surrogate,
     make_magnification_control,
     make_ripley,
 )

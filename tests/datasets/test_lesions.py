@@ -6,7 +6,7 @@ from scipy.ndimage import distance_transform_edt, label
 from sklearn.preprocessing import scale as z_scores
 
 from protolearn.datasets import make_lesion_images, make_lesions
-from protolearn.datasets._lesions import _lab_to_rgb
+from protolearn.datasets.images import _lab_to_rgb
 
 SHIFTS = {"red": (-6, 13, 3), "white": (9, -6, -5), "blue": (-13, 1, -12), "brown": (-14, 5, 4)}
 SKIN, SKIN_SPREAD = (68, 12, 17), (7, 3.5, 3.5)

@@ -7,15 +7,14 @@ import pytest
 from scipy.stats import kstest
 from sklearn.neighbors import NearestNeighbors
 
-from protolearn.datasets import (
+from experiments.datasets import (
     make_corner_planes,
     make_gaussian_surface,
     make_hd_manifold,
     make_punctured_sphere,
-    make_swiss_roll,
     make_toroidal_helix,
-    make_twin_peaks,
 )
+from protolearn.datasets import make_swiss_roll, make_twin_peaks
 
 # name: (generator, samples for 2000, features, coordinates, error of the nearest neighbor in percent in the thesis)
 MANIFOLDS = {

@@ -6,13 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
-from protolearn.datasets import (
-    load_words,
-    make_connectivity,
-    make_pseudo_euclidean,
-    make_string_classes,
-    make_topic_texts,
-)
+from experiments.datasets import make_connectivity, make_pseudo_euclidean
+from protolearn.datasets import load_words, make_string_classes, make_topic_texts
 from protolearn.dissimilarities import check_dissimilarities, signature
 
 # name: (generator, number of objects, number of classes)

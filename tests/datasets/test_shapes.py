@@ -8,13 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
+from experiments.datasets import make_gaussian_ellipses, make_spiral_gaussian
 from protolearn.datasets import (
     downsample_digits,
     make_checkerboard,
     make_elongated_checkerboard,
-    make_gaussian_ellipses,
     make_ring_line_square,
-    make_spiral_gaussian,
     make_spiral_uniform,
     make_spirals,
     make_vortex,

@@ -5,13 +5,8 @@ from scipy.stats import kstest, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
-from protolearn.datasets import (
-    make_evolved_sequences,
-    make_noisy_histograms,
-    make_spectra,
-    make_three_gaussians,
-    make_three_tip_star,
-)
+from experiments.datasets import make_three_gaussians
+from protolearn.datasets import make_evolved_sequences, make_noisy_histograms, make_spectra, make_three_tip_star
 from protolearn.dissimilarities import hamming
 
 # name: (generator, shape of the samples, number of classes)

@@ -7,7 +7,7 @@ from scipy.linalg import eigvals, eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence
 from scipy.spatial.distance import pdist, squareform
 
-from protolearn.datasets import make_connectivity, make_pseudo_euclidean
+from experiments.datasets import make_connectivity, make_pseudo_euclidean
 from protolearn.dissimilarities import (
     _geometry,
     check_dissimilarities,

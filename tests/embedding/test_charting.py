@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from experiments.datasets import make_corner_planes, make_gaussian_surface, make_hd_manifold, make_toroidal_helix
 from protolearn import (
     GMLVQ,
     LGMLVQ,
@@ -29,14 +30,7 @@ from protolearn import (
     MixturePPCA,
     NeuralGas,
 )
-from protolearn.datasets import (
-    make_corner_planes,
-    make_gaussian_surface,
-    make_hd_manifold,
-    make_swiss_roll,
-    make_toroidal_helix,
-    make_twin_peaks,
-)
+from protolearn.datasets import make_swiss_roll, make_twin_peaks
 from protolearn.embedding.charts import _charting
 from protolearn.embedding.charts._gluing import glued
 from protolearn.metrics import trustworthiness

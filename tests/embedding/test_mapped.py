@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from experiments.datasets import make_three_gaussians
 from protolearn import LGMLVQ, KMeans, MappedEmbedding
 from protolearn.core.threads import Threads
-from protolearn.datasets import make_three_gaussians
 from protolearn.embedding._base import Samples
 from protolearn.embedding.mapped import _mapped
 from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne

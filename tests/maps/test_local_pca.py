@@ -15,8 +15,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from experiments.datasets import make_spiral_gaussian
 from protolearn import NGPCA, VQPCA, KMeans, MixturePPCA
-from protolearn.datasets import make_spiral_gaussian, make_vortex
+from protolearn.datasets import make_vortex
 
 seeds = st.integers(0, 10_000)
 BOTH = [VQPCA(3, 2, random_state=0), MixturePPCA(3, 2, random_state=0)]

@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+from experiments.datasets import make_spiral_gaussian
 from protolearn import NGPCA, MatrixNeuralGas
-from protolearn.datasets import make_ring_line_square, make_spiral_gaussian, make_spiral_uniform, make_vortex
+from protolearn.datasets import make_ring_line_square, make_spiral_uniform, make_vortex
 from protolearn.maps import _ngpca, _ngpca_kernels
 
 RULES = ["rrlsa", "gram_schmidt", "sanger", "ccipca"]

@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from experiments.datasets import make_toroidal_helix
 from protolearn import GLVQ, LGMLVQ, Charting, KMeans, MatrixNeuralGas, PrototypeClassifier
-from protolearn.datasets import make_toroidal_helix, make_twin_peaks
+from protolearn.datasets import make_twin_peaks
 from protolearn.plotting import _lvq, plot_charts, plot_decision_regions
 from protolearn.plotting.style import INK, class_colors, tint
 

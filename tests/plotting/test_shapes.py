@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import protolearn.plotting as plotting
+from experiments.datasets import make_gaussian_ellipses
 from protolearn import GLVQ, NGPCA, SOM, VQPCA, KMeans, MatrixNeuralGas, NeuralGas, PrototypeClassifier
-from protolearn.datasets import make_gaussian_ellipses
 from protolearn.plotting import (
     plot_codebook,
     plot_eigenimages,

@@ -1,4 +1,6 @@
-"""Samples along curves and in elongated clusters: spirals, rings and ellipses."""
+"""Curves and surfaces, with their own coordinates."""
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -8,23 +10,21 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Array, Floats
-from protolearn.datasets._planar import make_checkerboard
 from protolearn.datasets._shares import labels_in_shares
+from protolearn.datasets.shapes import make_checkerboard
 
 __all__ = [
     "make_elongated_checkerboard",
-    "make_gaussian_ellipses",
     "make_ring_line_square",
-    "make_spiral_gaussian",
     "make_spiral_uniform",
     "make_spirals",
+    "make_swiss_roll",
+    "make_twin_peaks",
     "make_vortex",
 ]
 
 Labels = NDArray[np.intp]
 
-ELLIPSE_CENTERS = np.array([(-4.0, 0.0), (4.0, 0.0), (0.0, -4.0), (0.0, 4.0)])
-ELLIPSE_SPREAD = np.array([(0.4, 1.6), (0.4, 1.6), (1.6, 0.4), (1.6, 0.4)])
 
 SPIRAL_ANGLE = 6 * np.pi  # at the outer end of a planar spiral
 
@@ -165,92 +165,6 @@ def make_spiral_uniform(
     return curve + check_random_state(random_state).uniform(-noise, noise, curve.shape), angle
 
 
-@constrained(n_samples=integer(1), noise=number(0))
-def make_spiral_gaussian(
-    n_samples: int = 500, *, noise: float = 0.1, noisy_angle: bool = False, random_state: Any = None
-) -> tuple[Floats, Floats]:
-    """Make a spiral of two turns around the first axis of space, of radius 1, with Gaussian noise.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples.
-    noise : float, default=0.1
-        Standard deviation of the noise along each axis.
-    noisy_angle : bool, default=False
-        Whether the second and third coordinates depend on the observed first coordinate, including noise, instead of
-        its true value. The paper says the former, but its reported likelihoods agree with the latter.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible samples.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 3)
-        The samples (angle, sin angle, cos angle) plus noise.
-    angle : ndarray of shape (n,)
-        Position along the spiral, uniform between 0 and 4 pi.
-
-    References
-    ----------
-    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, appendix D.
-
-    Tipping, M. E., Bishop, C. M. (1999). Mixtures of probabilistic principal component analyzers. Neural Computation
-    11, 443-482.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from protolearn.datasets import make_spiral_gaussian
-    >>> X, angle = make_spiral_gaussian(noise=0, random_state=0)
-    >>> np.allclose(X, np.column_stack([angle, np.sin(angle), np.cos(angle)]))
-    True
-    """
-    rng = check_random_state(random_state)
-    angle = rng.uniform(0, 4 * np.pi, n_samples)
-    errors = noise * rng.standard_normal((n_samples, 3))
-    turn = angle + errors[:, 0] if noisy_angle else angle
-    return np.column_stack([angle, np.sin(turn), np.cos(turn)]) + errors, angle
-
-
-@constrained(n_samples=integer(1))
-def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make four elongated Gaussian clusters in the plane, arranged like the sides of a square.
-
-    The clusters have their centers at (-4, 0), (4, 0), (0, -4) and (0, 4). The left and right clusters are vertical,
-    the others horizontal, with standard deviations of 1.6 along and 0.4 across the cluster.
-
-    Parameters
-    ----------
-    n_samples : int, default=2000
-        Number of samples; a quarter in each cluster.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible samples.
-
-    Returns
-    -------
-    X : ndarray of shape (n, 2)
-        The samples in random order.
-    y : ndarray of shape (n,)
-        The cluster, from 0 to 3.
-
-    References
-    ----------
-    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 4.1, gives
-    the ratio 16 of the variances. Centers and directions are not given there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from protolearn.datasets import make_gaussian_ellipses
-    >>> X, y = make_gaussian_ellipses(random_state=0)
-    >>> X.shape, np.bincount(y)
-    ((2000, 2), array([500, 500, 500, 500]))
-    """
-    rng = check_random_state(random_state)
-    y = labels_in_shares(n_samples, np.ones(len(ELLIPSE_CENTERS)), rng)
-    return ELLIPSE_CENTERS[y] + ELLIPSE_SPREAD[y] * rng.standard_normal((n_samples, 2)), y
-
-
 @constrained(n_samples=integer(1), n_arms=integer(1), noise=number(0))
 def make_spirals(
     n_samples: int = 2000, n_arms: int = 2, *, noise: float = 0.01, random_state: Any = None
@@ -358,3 +272,147 @@ def make_elongated_checkerboard(
 
 def _polar(radius: Floats, angle: Floats) -> Floats:
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+Manifold = tuple[Floats, Floats, Labels]
+
+
+ROLL_START = 1.5 * np.pi  # angle at the inner end of a Swiss roll; the outer end is at three times this
+
+
+HOLE = np.array([(9.0, 12.0), (9.0, 14.0)])  # in the angle and in the height
+
+
+@constrained(n_samples=integer(1), noise=number(0))
+def make_swiss_roll(
+    n_samples: int = 2000,
+    *,
+    hole: bool = False,
+    broken: bool = False,
+    noise: float = 0.05,
+    random_state: Any = None,
+) -> Manifold:
+    """Make a rolled-up sheet: whole, with a hole, or broken into two pieces.
+
+    A sample is (t cos t, h, t sin t) plus noise, with the angle t uniform between 1.5 pi and 4.5 pi, and the height h
+    uniform between 0 and 21. The hole is where t is between 9 and 12, and h between 9 and 14. A broken roll has no
+    angles between 2.7 pi and 3.3 pi, and heights up to 30.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of samples.
+    hole : bool, default=False
+        Whether the sheet has a hole.
+    broken : bool, default=False
+        Whether the sheet is broken in two. The first half of the samples lies on the inner piece, the other half on the
+        outer piece.
+    noise : float, default=0.05
+        Standard deviation of the Gaussian noise along each axis.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3)
+        The samples.
+    coordinates : ndarray of shape (n, 2)
+        Angle t and height h of each sample on the sheet.
+    y : ndarray of shape (n,)
+        The class, 0 or 1: upright stripes of width 1 in t, or fields of 2 by 12 if the roll is broken.
+
+    References
+    ----------
+    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 5.3.
+
+    van der Maaten, L., Postma, E., van den Herik, J. (2009). Dimensionality reduction: a comparative review. Technical
+    Report TiCC 2009-005, Tilburg University.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_swiss_roll
+    >>> X, coordinates, y = make_swiss_roll(noise=0, random_state=0)
+    >>> X.shape, np.allclose(np.hypot(X[:, 0], X[:, 2]), coordinates[:, 0])
+    ((2000, 3), True)
+    """
+    if hole and broken:
+        raise ValueError("hole=True and broken=True cannot be combined; choose one of them.")
+    rng = check_random_state(random_state)
+    if broken:
+        coordinates = _on_sheet(n_samples, 0.8, 30.0, rng)
+        coordinates[n_samples // 2 :, 0] += 1.2 * ROLL_START
+        y = _checkers(coordinates, (2.0, 12.0))
+    else:
+        coordinates = _around_hole(n_samples, rng) if hole else _on_sheet(n_samples, 2.0, 21.0, rng)
+        y = _checkers(coordinates[:, :1], 1.0)
+    t, height = coordinates.T
+    return _noisy([t * np.cos(t), height, t * np.sin(t)], noise, rng), coordinates, y
+
+
+@constrained(n_samples=integer(1), noise=number(0))
+def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
+    """Make a square sheet with two peaks and two valleys.
+
+    A sample is (a, b, sin(pi a) tanh(3b)) plus noise, with a and b uniform between -1 and 1; its third feature is then
+    multiplied by 10.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of samples.
+    noise : float, default=0.05
+        Standard deviation of the Gaussian noise along each axis, before the third feature is multiplied.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3)
+        The samples.
+    coordinates : ndarray of shape (n, 2)
+        Position (a, b) of each sample on the square.
+    y : ndarray of shape (n,)
+        The class, 0 or 1: 1 between the heights -15 - m and -5 - m, where m, about -11, is the smallest height, and 0
+        below and above. The class depends on the observed heights, including noise.
+
+    References
+    ----------
+    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 5.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_twin_peaks
+    >>> X, coordinates, y = make_twin_peaks(noise=0, random_state=0)
+    >>> X.shape, np.allclose(X[:, :2], coordinates)
+    ((2000, 3), True)
+    """
+    rng = check_random_state(random_state)
+    a, b = 1.0 - 2.0 * rng.uniform(size=(2, n_samples))
+    X = _noisy([a, b, np.sin(np.pi * a) * np.tanh(3.0 * b)], noise, rng) * (1.0, 1.0, 10.0)
+    return X, np.column_stack([a, b]), _checkers(X + X.min(axis=0), 10.0)
+
+
+def _noisy(features: list[Floats], noise: float, rng: np.random.RandomState) -> Floats:
+    X = np.column_stack(features)
+    return X + noise * rng.standard_normal(X.shape)
+
+
+def _checkers(coordinates: Floats, sides: Any) -> Labels:
+    """Return 0 or 1 in turn on fields of these sides, the first of which has its middle at the origin."""
+    return np.floor(coordinates / sides + 0.5).sum(axis=1).astype(np.intp) % 2
+
+
+def _on_sheet(n_samples: int, length: float, height: float, rng: np.random.RandomState) -> Floats:
+    """Return angles and heights (n, 2); the length of the sheet is in units of its first angle."""
+    return np.array([ROLL_START, 0.0]) + rng.uniform(size=(n_samples, 2)) * (length * ROLL_START, height)
+
+
+def _around_hole(n_samples: int, rng: np.random.RandomState) -> Floats:
+    kept = np.empty((0, 2))
+    while len(kept) < n_samples:
+        drawn = _on_sheet(n_samples, 2.0, 21.0, rng)
+        outside = ((drawn <= HOLE[:, 0]) | (drawn >= HOLE[:, 1])).any(axis=1)
+        kept = np.concatenate([kept, drawn[outside]])
+    return kept[:n_samples]

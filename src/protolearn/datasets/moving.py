@@ -11,22 +11,47 @@ from sklearn.utils import check_random_state
 from protolearn.core.parameters import constrained, integer, number, option
 from protolearn.core.types import Floats
 
-__all__ = ["make_dynamic_texture", "make_rotating_views"]
+__all__ = [
+    "make_dynamic_texture",
+    "make_rotating_views",
+]
 
 Frames = NDArray[np.uint8]
+
+
 Size = tuple[int, int]
 
+
 ROOM = np.array([0.92, 1.3])  # half the height and half the width of what is seen of the solid
+
+
 N_RAYS = 3  # across and up in a pixel
+
+
 LIGHT = np.array([-0.48, -0.6, 0.64])
+
+
 AMBIENT, BACKGROUND = 0.25, 30.0
+
+
 CLAY, BRASS, PAINT = (214.0, 140.0, 96.0), (206.0, 190.0, 120.0), (60.0, 110.0, 200.0)
 
+
 DEVIATION = 36.0  # of pixels from the mean gray value
+
+
 N_WAVES, LONGEST, SHORTEST = 12, 1.0, 0.15  # wavelengths in heights of the picture
+
+
 SPREAD, SPEED = 0.5, 0.025  # of directions; of a wave as long as the picture is high, in heights for each frame
+
+
 N_RIPPLES, TURN = 30, 100  # plane waves in a rotating pattern, frames of a full turn
+
+
 DRIFT, KEPT = np.array([-0.009, 0.02]), 0.97  # down and across, in heights for each frame; how much of the noise stays
+
+
 BLUR = 0.06  # of the noise, in heights
 
 

@@ -1,4 +1,4 @@
-"""Data without vectors: dissimilarities, sequences, profiles, texts and words."""
+"""Strings, texts, words and sequences: objects with dissimilarities."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch, check_random_state
 
 from protolearn.core.parameters import constrained, integer, number, option
-from protolearn.core.types import Floats, Indices
+from protolearn.core.types import Array, Indices
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = [
     "load_words",
-    "make_connectivity",
-    "make_pseudo_euclidean",
+    "make_evolved_sequences",
     "make_string_classes",
     "make_topic_texts",
 ]
 
 Labels = NDArray[np.intp]
 
+
 CLASS_SEED = 4  # classes are the same for every random_state
 
-# How often connections have strength 0, 1, 2 and 3.
-WITHIN_GROUPS, BETWEEN_GROUPS = (0.35, 0.20, 0.30, 0.15), (0.86, 0.07, 0.05, 0.02)
-STRONGEST = 4.0  # dissimilarity of two areas without connection
 
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+
+
 N_WORDS = 100  # words of a topic, and words that all topics share
+
+
 MAX_TOPICS = 1000
 
 
@@ -47,67 +47,8 @@ class _Walk(NamedTuple):
 
 LOST, OTHER, FOLLOWED, KEPT = range(4)  # what becomes of a place
 
+
 WALKS = {"levels": _Walk(3, 6, None), "angles": _Walk(60, 90, 360), "letters": _Walk(13, 13, 26)}
-
-
-@constrained(n_samples=integer(1), n_positive=integer(1), n_negative=integer(0), n_classes=integer(1), scale=number(0))
-def make_pseudo_euclidean(
-    n_samples: int = 200,
-    n_positive: int = 5,
-    n_negative: int = 3,
-    *,
-    n_classes: int = 4,
-    scale: float = 0.1,
-    squared: bool = True,
-    random_state: Any = None,
-) -> tuple[Floats, Labels]:
-    """Make pseudo-Euclidean dissimilarities with a known signature.
-
-    Classes are Gaussians of unit variance. Points ``(x, z)`` with p positive and q negative directions have the squared
-    dissimilarities ``|x_i - x_j|^2 - scale |z_i - z_j|^2``.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of objects.
-    n_positive, n_negative : int, default=5, 3
-        Numbers p and q of directions; the signature is (p, q, n - p - q) if there are more than p + q objects.
-    n_classes : int, default=4
-        Number of classes, all of equal size.
-    scale : float, default=0.1
-        Weight of the negative directions. With 0 the dissimilarities are Euclidean.
-    squared : bool, default=True
-        Whether to return squared dissimilarities, some of which may be negative. Otherwise, dissimilarities are
-        returned, and `scale` is lowered if a square would be negative.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible objects. The classes are always the same.
-
-    Returns
-    -------
-    D : ndarray of shape (n, n)
-        Dissimilarities, squared if `squared` is true.
-    y : ndarray of shape (n,)
-        The class of each object.
-
-    Examples
-    --------
-    >>> from protolearn.datasets import make_pseudo_euclidean
-    >>> from protolearn.dissimilarities import signature
-    >>> D, y = make_pseudo_euclidean(60, 4, 2, random_state=0)
-    >>> signature(D, squared=True)
-    Signature(positive=4, negative=2, zero=54)
-    """
-    rng = check_random_state(random_state)
-    y = labels_in_shares(n_samples, np.ones(n_classes), rng)
-    centers = 2.0 * np.random.RandomState(CLASS_SEED).standard_normal((n_classes, n_positive + n_negative))
-    points = centers[y] + rng.standard_normal((n_samples, n_positive + n_negative))
-    positive = pdist(points[:, :n_positive], "sqeuclidean")
-    negative = pdist(points[:, n_positive:], "sqeuclidean") if n_negative else np.zeros_like(positive)
-    if squared:
-        return squareform(positive - scale * negative), y
-    below = negative * scale > positive
-    scale = np.min(positive[below] / negative[below], initial=scale)
-    return squareform(np.sqrt(np.maximum(positive - scale * negative, 0.0))), y
 
 
 @constrained(
@@ -179,51 +120,6 @@ def make_string_classes(
     if kind == "letters":
         return [bytes((ord("a") + mutant).astype(np.uint8)).decode() for mutant in mutants], y
     return mutants, y
-
-
-def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: Any = None) -> tuple[Floats, Labels]:
-    """Make dissimilarities of areas that are strongly connected within groups and weakly connected between groups.
-
-    The data are a substitute for the connectivity of cortical areas of the cat. Connections have strengths from 0
-    (none) to 3. The dissimilarity is 4 minus the mean strength of both directions. There are only a few distinct
-    values, and they are not a metric: almost every tenth pair violates the triangle inequality.
-
-    Parameters
-    ----------
-    sizes : sequence of int, default=(10, 18, 18, 19)
-        Number of areas in each group.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible connections.
-
-    Returns
-    -------
-    D : ndarray of shape (n, n)
-        Dissimilarities of the areas, in random order.
-    y : ndarray of shape (n,)
-        The group of each area.
-
-    References
-    ----------
-    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 4.6. The
-    group sizes are those of the data used there; the frequencies of the strengths are chosen to give similar mean
-    dissimilarities.
-
-    Examples
-    --------
-    >>> from protolearn.datasets import make_connectivity
-    >>> D, y = make_connectivity(random_state=0)
-    >>> D.shape, float(D[D > 0].min()), float(D.max())
-    ((65, 65), 1.0, 4.0)
-    """
-    integer(1).check_each("sizes", sizes)
-    rng = check_random_state(random_state)
-    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    uniform = rng.uniform(size=(len(y), len(y)))
-    within, between = (np.searchsorted(np.cumsum(shares)[:-1], uniform) for shares in (WITHIN_GROUPS, BETWEEN_GROUPS))
-    strengths = np.where(np.equal.outer(y, y), within, between)
-    D = STRONGEST - (strengths + strengths.T) / 2
-    np.fill_diagonal(D, 0.0)
-    return D, y
 
 
 @constrained(n_texts=integer(1), n_topics=integer(1, MAX_TOPICS), n_words=integer(2), share=number(0, 1))
@@ -331,3 +227,79 @@ def _vocabulary(n_topics: int) -> NDArray[np.object_]:
     two = syllables[shared // n] + syllables[shared % n]
     three = syllables[own // n**2] + syllables[own // n % n] + syllables[own % n]
     return np.concatenate([two, three]).reshape(n_topics + 1, N_WORDS)
+
+
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"  # amino acids
+
+
+BETWEEN, WITHIN = 0.35, (0.02, 0.12)  # substitutions per letter on a branch
+
+
+@constrained(length=integer(1))
+def make_evolved_sequences(
+    sizes: Sequence[int] = (72, 72, 39, 30, 13), *, length: int = 300, random_state: Any = None
+) -> tuple[list[str], Labels]:
+    """Make families of amino acid sequences that have evolved from a common ancestor.
+
+    The sequences are a substitute for globins. The ancestor of each family descends from the ancestor of a random
+    earlier family, on a branch of 0.35 substitutions per letter, and each sequence descends from a random earlier
+    sequence of its family, on a branch of 0.02 to 0.12 substitutions per letter. There are no insertions or deletions,
+    so all sequences have the same length. The evolutionary distance of two sequences, the length of the path between
+    them in this tree, is about ``-19/20 log(1 - 20/19 p)``, where ``p`` is the fraction of positions at which they
+    differ.
+
+    Parameters
+    ----------
+    sizes : sequence of int, default=(72, 72, 39, 30, 13)
+        Number of sequences in each family.
+    length : int, default=300
+        Number of letters of a sequence.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible sequences.
+
+    Returns
+    -------
+    sequences : list of str
+        The sequences in random order.
+    y : ndarray of shape (n,)
+        The family of each sequence.
+
+    See Also
+    --------
+    make_string_classes : Sequences of different lengths, with insertions and deletions.
+
+    References
+    ----------
+    Jukes, T. H., Cantor, C. R. (1969). Evolution of protein molecules. In Mammalian Protein Metabolism, 21-132.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_evolved_sequences
+    >>> from protolearn.dissimilarities import hamming
+    >>> sequences, y = make_evolved_sequences(random_state=0)
+    >>> D = -19 / 20 * np.log(1 - 20 / 19 * hamming(sequences))
+    >>> same = np.equal.outer(y, y)
+    >>> bool(D[same].mean() < 0.5 * D[~same].mean())
+    True
+    """
+    integer(1).check_each("sizes", sizes)
+    rng = check_random_state(random_state)
+    ancestor = rng.randint(len(LETTERS), size=length)
+    ancestors = _descendants(ancestor, len(sizes), (BETWEEN, BETWEEN), rng)
+    codes = np.concatenate([_descendants(first, size, WITHIN, rng) for first, size in zip(ancestors, sizes)])
+    order = rng.permutation(len(codes))
+    alphabet = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
+    return [bytes(row).decode() for row in alphabet[codes[order]]], np.repeat(np.arange(len(sizes)), sizes)[order]
+
+
+def _descendants(first: Array, n_sequences: int, branches: tuple[float, float], rng: np.random.RandomState) -> Array:
+    """Return a sequence and others (n, length), each of which descends from a random one before it."""
+    family = [first]
+    for older in range(1, n_sequences):
+        parent = family[rng.randint(older)]
+        odds = 20.0 / 19.0 * rng.uniform(*branches)
+        # A new letter drawn from all of them is the old one again in one of 20 cases.
+        changed = rng.uniform(size=len(first)) < -np.expm1(-odds)
+        family.append(np.where(changed, rng.randint(len(LETTERS), size=len(first)), parent))
+    return np.array(family)
