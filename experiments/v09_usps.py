@@ -188,8 +188,8 @@ def without_structure(seed: int, n: int, epochs: int) -> dict[str, Any]:
         "random_state": seed,
     }
     kinds: dict[str, dict[str, Any]] = {
-        "SONE(ws)": {"kernel": "gaussian", "variance": 0.1},
-        "t-SONE(ws)": {"variance": 10.0, "scale_start": 1e7, "scale_end": 0.1},
+        "SONE(ws)": {"kernel": "gaussian"},
+        "t-SONE(ws)": {"scale_start": 1e7, "scale_end": 0.1},
     }
     return {f"{name}, {WINNERS['divergence']}": SONE(**AS_PRINTED, **kind, **options) for name, kind in kinds.items()}
 

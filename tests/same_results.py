@@ -766,7 +766,7 @@ def local_pca_cases() -> Iterator[Case]:
         **{f"init {kind}": {"init": kind} for kind in ("k-means++", "center", "pca", "euclidean")},
         "init array": {"init": table("iris").X[:3]},
         "n_init": {"algorithm": "batch", "n_init": 2, "init": "random"},
-        "ranges": {"range_start": 3.0, "range_end": 0.3, "variance_start": 0.5, "refresh": 100},
+        "ranges": {"range_start": 3.0, "range_end": 0.3, "variance_start": 0.5},
     }
     short: Settings = {"n_prototypes": 3, "n_components": 2, "n_steps": 2000, "max_iter": 10}
     yield from variants("shapes", "NGPCA", ngpca, also=short)
@@ -1254,7 +1254,6 @@ def view_cases() -> Iterator[Case]:
         **{f"{kernel} {winner}": {"kernel": kernel, "winner": winner}
            for kernel in ("gaussian", "student") for winner in ("image", "mean", "divergence")},
         "perplexity": {"bandwidth": "perplexity"},
-        "no diversity": {"diversify": None},
         "structure": {"structure": "square"},
         **{f"divergence {kind}": {"divergence": kind} for kind in ("alpha", "generalized_renyi", "gamma")},
     }  # fmt: skip
@@ -1300,7 +1299,6 @@ def charting_cases() -> Iterator[Case]:
     settings |= {f"gating {kind}": {"gating": kind} for kind in ("density", "distance", "rank")}
     settings["llc crisp"] = {"coordination": "llc", "gating": "crisp"}
     settings |= {f"bandwidth {kind}": {"bandwidth": kind, "gating": "distance"} for kind in ("mean", "root_sum")}
-    settings |= {"no rescale": {"rescale": None}, "overlap": {"overlap": 0.01, "n_nearest": 3}}
     yield from variants("views", "Charting", settings, also={"n_charts": 6, "n_init": 1})
 
 
@@ -1382,7 +1380,7 @@ def application_cases() -> Iterator[Case]:
     yield Case("applications/DynamicTexture/small", partial(_moving, "DynamicTexture", {"n_pca": 8, "random_state": 0}))
     yield Case("applications/LinearDynamicTexture/small", partial(_moving, "LinearDynamicTexture", {}))
     yield Case("applications/digit_classifier/digits", _digits_classified)
-    yield Case("applications/grey_texture_classifier/waves", _grey_classified)
+    yield Case("applications/gray_texture_classifier/waves", _grey_classified)
     yield Case("applications/RegionColors/pictures", _region_colors)
 
 
@@ -1449,15 +1447,15 @@ def _moving(name: str, settings: Settings) -> Results:
 def _digits_classified() -> Results:
     data = table("digits")
     local = pl.MatrixNeuralGas(2, n_components=3, max_iter=10, random_state=0)
-    model = pl.applications.digit_classifier(local, levels=16).fit(data.X * 16, data.y)
-    yield from results(model[-1], dataclasses.replace(data, new=None))
-    yield "predict", model.predict(data.new * 16)
-    yield "predict_proba", model.predict_proba(data.new * 16)
+    model = pl.PrototypeClassifier(local, per_class=True).fit(data.X.astype(np.float32), data.y)
+    yield from results(model, dataclasses.replace(data, new=None))
+    yield "predict", model.predict(data.new.astype(np.float32))
+    yield "predict_proba", model.predict_proba(data.new.astype(np.float32))
 
 
 def _grey_classified() -> Results:
     data = patches_of_color()
-    model = pl.applications.grey_texture_classifier().fit(data.X, data.y)
+    model = pl.applications.gray_texture_classifier().fit(data.X, data.y)
     yield "predict", model.predict(data.new)
     yield "powers", model[0].transform(data.new)
 

@@ -16,13 +16,17 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
 import protolearn
-from protolearn import MedianNeuralGas, NeuralGas, RelationalNeuralGas
+from protolearn import MappedEmbedding, MedianNeuralGas, NeuralGas, RelationalNeuralGas
+from protolearn.core.threads import Threads
+from protolearn.embedding._base import Samples
+from protolearn.embedding.mapped.costs import tsne
 
 pytest.importorskip("matplotlib")
 
 from experiments import __main__ as command
 from experiments._again import differences, fitting, fraction
 from experiments._pages import pages
+from experiments._plain_steps import PlainSteps
 from experiments._protocol import AsPrinted
 from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, report, row
 
@@ -216,3 +220,35 @@ def test_labels_count_as_printed() -> None:
         other = usual(6, label_weight=0.3, random_state=0).fit(data, y)
         np.testing.assert_array_equal(found.labels_, same.labels_)
         assert found.cost_history_[-1] != other.cost_history_[-1]
+
+
+# Mappings by plain steps
+
+
+def mapped_samples(seed: int = 0) -> np.ndarray:
+    return np.random.RandomState(seed).normal(size=(60, 4)) * [3.0, 2.0, 1.0, 0.5] + 5.0
+
+
+@pytest.mark.parametrize("mapping", ["free", "linear"])
+def test_plain_steps_of_a_mapping(mapping: str) -> None:
+    """Positions move by rate, number of samples and gradient, as near as the mapping can; Bunte 2011, eq. 6.24."""
+    X, init = mapped_samples(), 0.1 * mapped_samples(1)[:, :2]
+    found = PlainSteps(mapping=mapping, cost=tsne(10.0), max_iter=7, init=init, random_state=0).fit(X)
+    centered = X - X.mean(axis=0)
+    cost = tsne(10.0).objective(Samples(centered, None, 1.0), Threads(), np.random.RandomState(0))
+    project = np.eye(60) if mapping == "free" else centered @ np.linalg.pinv(centered)
+    points = project @ init
+    history = [cost(points)[0]]
+    for t in range(7):
+        rate = 0.3 * np.exp(-np.log(0.3 / 0.01) * t / 7)
+        points = points - rate * 60 * project @ cost(points)[1]
+        history.append(cost(points)[0])
+    np.testing.assert_allclose(found.embedding_, points, atol=1e-8 * np.abs(points).max())
+    np.testing.assert_allclose(found.cost_history_, history, rtol=1e-8)
+    assert found.n_iter_ == 7
+
+
+def test_plain_steps_come_near_to_what_is_least() -> None:
+    settings = {"mapping": "linear", "cost": tsne(10.0), "max_iter": 300, "random_state": 0}
+    steps, least = (kind(**settings).fit(mapped_samples()) for kind in (PlainSteps, MappedEmbedding))
+    assert least.cost_ < steps.cost_ < 1.15 * least.cost_ < 0.8 * least.cost_history_[0]

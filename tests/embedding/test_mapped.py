@@ -18,8 +18,6 @@ from sklearn.pipeline import make_pipeline
 
 from experiments.datasets import make_three_gaussians
 from protolearn import LGMLVQ, KMeans, MappedEmbedding
-from protolearn.core.threads import Threads
-from protolearn.embedding._base import Samples
 from protolearn.embedding.mapped import _mapped
 from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
 from protolearn.embedding.mapped.mappings import FreeMapping, LinearMapping, LocalLinearMapping, NetworkMapping
@@ -396,38 +394,6 @@ def test_only_the_largest_component_of_dissimilarities(cost):
         pytest.warns(UserWarning, match="left out"),
     ):
         view(cost=cost(radius=1e-3, components="largest"), **options).fit(D)
-
-
-# Plain steps
-
-
-@pytest.mark.parametrize("mapping", ["free", "linear"])
-def test_steps_of_the_reference(mapping):
-    """Positions move by rate, number of samples and gradient, as near as the mapping can; Bunte 2011, eq. 6.24."""
-    X = samples()
-    found = view(mapping=mapping, solver="sgd", max_iter=7, init=0.1 * samples(60, 1)[:, :2]).fit(X)
-    data = Samples((X - X.mean(axis=0)), None, 1.0)
-    cost = tsne(10.0).objective(data, Threads(), rng())
-    centered = X - X.mean(axis=0)
-    project = np.eye(60) if mapping == "free" else centered @ np.linalg.pinv(centered)
-    points = project @ (0.1 * samples(60, 1)[:, :2])
-    history = [cost(points)[0]]
-    for t in range(7):
-        rate = 0.3 * np.exp(-np.log(0.3 / 0.01) * t / 7)
-        points = points - rate * 60 * project @ cost(points)[1]
-        history.append(cost(points)[0])
-    np.testing.assert_allclose(found.embedding_, points, atol=1e-8 * np.abs(points).max())
-    np.testing.assert_allclose(found.cost_history_, history, rtol=1e-8)
-    assert found.n_iter_ == 7
-
-
-def test_steps_come_near_to_what_is_least():
-    X = samples()
-    steps, least = (view(solver=name, max_iter=300, mapping="linear").fit(X) for name in ("sgd", "lbfgs"))
-    assert least.cost_ < steps.cost_ < 1.15 * least.cost_ < 0.8 * least.cost_history_[0]
-    for other in ({"cost": "mds"}, {"mapping": "network"}):
-        with pytest.raises(ValueError, match="solver='sgd' is for costs of affinities"):
-            view(solver="sgd", **other).fit(X)
 
 
 def test_perplexity():

@@ -57,7 +57,7 @@ def data(n=30, seed=0):
 
 def attraction(n=30, seed=0, *, kernel="student", divergence=CLOSED[0], winner="mean", bandwidth="radius", **changes):
     squares = changes.pop("squares", None) or Squares(vector_samples(data(n, seed)[0]))
-    settings = {"neighbors": [n / 3, 5.0], "scales": [2.0, 1.5], "rates": [0.5, 0.3], "diversify": 0.9} | changes
+    settings = {"neighbors": [n / 3, 5.0], "scales": [2.0, 1.5], "rates": [0.5, 0.3]} | changes
     settings = {"offset": False, "each": True} | settings
     for name in ("neighbors", "scales", "rates"):
         settings[name] = np.asarray(settings[name])
@@ -67,7 +67,6 @@ def attraction(n=30, seed=0, *, kernel="student", divergence=CLOSED[0], winner="
         divergence=divergence,
         winner=_sone.WINNERS.index(winner),
         bandwidth=bandwidth,
-        variance=0.5,
         **settings,
     )
 
@@ -279,13 +278,13 @@ def test_perplexity_is_the_number_of_neighbors(n_neighbors):
     np.testing.assert_allclose(np.exp(entropy), n_neighbors, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("diversify", "share"), [(0.9, 0.9), (0.3, 0.3), (None, None)])
-def test_samples_have_a_share_of_the_affinity_of_their_nearest_neighbor(diversify, share):
-    model = attraction(diversify=diversify, each=False)
+def test_samples_have_a_share_of_the_affinity_of_their_nearest_neighbor():
+    """Bunte 2011, eq. 8.18."""
+    model = attraction(each=False)
     h = model.affinities(np.arange(30))
     own = np.diag(h).copy()
     np.fill_diagonal(h, 0.0)
-    np.testing.assert_allclose(own, 1.0 if share is None else share * h.max(axis=1))
+    np.testing.assert_allclose(own, 0.9 * h.max(axis=1))
 
 
 def test_schedules_have_their_ends():
@@ -520,7 +519,6 @@ def test_failed_fits_lose_nothing():
         ({"n_neighbors_end": 0.5}, "n_neighbors_end=0.5 must be"),
         ({"scale_end": 0.0}, "scale_end=0.0"),
         ({"learning_rate_start": -1.0}, "learning_rate_start=-1.0"),
-        ({"diversify": 1.5}, "diversify=1.5"),
         ({"bandwidth": "entropy"}, "bandwidth='entropy'"),
         ({"init": "spectral"}, "init='spectral'"),
         ({"offset": "always"}, "offset='always'"),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.cluster import KMeans as ScikitKMeans
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -54,6 +54,21 @@ def test_the_most_probable_class_is_the_one_predicted(classifier):
     predicted = P[np.arange(len(P)), np.searchsorted(classifier.classes_, classifier.predict(samples))]
     assert_array_equal(predicted, P.max(axis=1))  # there may be ties
     assert (P > 0).all() == (classifier.labeling == "fuzzy")
+
+
+def test_shapes_of_each_class_classify_digits_better_than_their_centers():
+    images, digit = load_digits(return_X_y=True)
+    images = images / 16.0
+    own = NGPCA(3, 5, n_steps=5000, random_state=0)
+    classifier = PrototypeClassifier(own, per_class=True).fit(images[:1000], digit[:1000])
+    assert_array_equal(
+        classifier.estimators_[7].prototypes_, clone(own).fit(images[:1000][digit[:1000] == 7]).prototypes_
+    )
+    centers = np.concatenate([fitted.prototypes_ for fitted in classifier.estimators_])
+    nearest = classifier.prototype_labels_[cdist(images[1000:], centers).argmin(axis=1)]
+    accuracy = classifier.score(images[1000:], digit[1000:])
+    assert accuracy > (nearest == digit[1000:]).mean() + 0.02
+    assert accuracy > 0.93
 
 
 def test_temperature_is_that_of_the_probabilities():

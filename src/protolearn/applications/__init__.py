@@ -12,7 +12,6 @@ from protolearn.applications.color import (
 )
 from protolearn.applications.color_textures import GrayPowers, gray_texture_classifier
 from protolearn.applications.compression import ImageCompressor, decode_image
-from protolearn.applications.digits import digit_classifier, digit_pixels
 from protolearn.applications.retrieval import (
     ImageRetriever,
     Recommendation,
@@ -47,8 +46,6 @@ __all__ = [
     "contact_sheet",
     "convert_color",
     "decode_image",
-    "digit_classifier",
-    "digit_pixels",
     "frame_errors",
     "gray_texture_classifier",
     "read_image",

@@ -35,6 +35,7 @@ __all__ = ["NGPCA"]
 MEASURES = ("combined", "euclidean", "mahalanobis", "reconstruction")  # in the order of the compiled loop
 ONLINE_PCA = ("rrlsa", "gram_schmidt", "sanger", "ccipca")
 REGION_STEPS = 3000  # presentations to each region in the second of two stages
+REFRESH = 1000  # presentations after which the directions are orthonormalized again
 BLOCK = 1000  # presentations between two looks at the keyboard
 
 
@@ -99,8 +100,6 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         Update rule of online PCA: recursive least squares with interlocked orthonormalization (``"rrlsa"``) or with a
         separate Gram-Schmidt step (``"gram_schmidt"``), the generalized Hebbian rule (``"sanger"``), or candid
         covariance-free incremental PCA (``"ccipca"``).
-    refresh : int, default=1000
-        Number of steps after which the directions are orthonormalized again.
     epsilon : float, default=1e-6
         Smallest variance allowed, relative to the mean variance of the features (online) or of the prototype (batch).
     init : {"auto", "random", "k-means++", "center", "pca", "euclidean"} or array, default="auto"
@@ -144,7 +143,6 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         "measure": option(*MEASURES),
         "n_components": integer(1),
         "n_steps": integer(1),
-        "refresh": integer(1),
         "online_pca": option(*ONLINE_PCA),
         "variance_start": POSITIVE | option("auto"),
     }
@@ -164,7 +162,6 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         learning_rate_end: float = 0.005,
         variance_start: float | str = "auto",
         online_pca: str = "rrlsa",
-        refresh: int = 1000,
         epsilon: float = 1e-6,
         init: str | ArrayLike = "auto",
         n_init: int = 1,
@@ -184,7 +181,6 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         self.learning_rate_end = learning_rate_end
         self.variance_start = variance_start
         self.online_pca = online_pca
-        self.refresh = refresh
         self.epsilon = epsilon
         self.init = init
         self.n_init = n_init
@@ -337,7 +333,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         units = _Units.of(model)
         two_stages = self.algorithm == "two-stage"
         measure = MEASURES.index("euclidean" if two_stages else self.measure)
-        settings = (ONLINE_PCA.index(self.online_pca) or None, self.refresh, self.epsilon * model.unit)
+        settings = (ONLINE_PCA.index(self.online_pca) or None, REFRESH, self.epsilon * model.unit)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
         start = self._first_range(self._kind()) if self.range_start == "auto" else float(self.range_start)

@@ -5,16 +5,13 @@ The functions accept a fitted estimator, or arrays where these are sufficient.
 
 from protolearn.core.quantization import quantization_error
 from protolearn.metrics._coranking import (
-    LocalGlobal,
     b_nx,
     coranking_matrix,
     extrusions,
     intrusions,
     lcmc,
-    q_local_global,
     q_nx,
     r_nx,
-    r_nx_auc,
 )
 from protolearn.metrics._dimension import intrinsic_dimension
 from protolearn.metrics._label_neighbors import nearest_neighbor_error, neighborhood_hit
@@ -32,13 +29,12 @@ from protolearn.metrics._neighborhood import continuity, map_continuity, map_tru
 from protolearn.metrics._pictures import psnr
 from protolearn.metrics._points import PointQuality, point_quality
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
-from protolearn.metrics._relational import dual_cost, intra_cluster_cost
+from protolearn.metrics._relational import intra_cluster_cost
 from protolearn.metrics._retrieval import precision_at_k, precision_curve
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 from protolearn.metrics._views import ViewQuality, view_quality
 
 __all__ = [
-    "LocalGlobal",
     "MarginBound",
     "PointQuality",
     "ReconstructionBound",
@@ -48,7 +44,6 @@ __all__ = [
     "continuity",
     "coranking_matrix",
     "distance_correlation",
-    "dual_cost",
     "extrusions",
     "intra_cluster_cost",
     "intrinsic_dimension",
@@ -67,11 +62,9 @@ __all__ = [
     "precision_at_k",
     "precision_curve",
     "psnr",
-    "q_local_global",
     "q_nx",
     "quantization_error",
     "r_nx",
-    "r_nx_auc",
     "ramp_loss",
     "reconstruction_bound",
     "reconstruction_error",

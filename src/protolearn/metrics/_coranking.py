@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,6 @@ from protolearn.core.validation import require_memory
 from protolearn.metrics._spaces import Rows, Space, check_size, check_spaces, documented, sweep
 
 __all__ = [
-    "LocalGlobal",
     "RankCounts",
     "RankCurves",
     "b_nx",
@@ -29,37 +28,10 @@ __all__ = [
     "intrusions",
     "lcmc",
     "neighbor_order",
-    "q_local_global",
     "q_nx",
     "r_nx",
-    "r_nx_auc",
     "rank_curves",
 ]
-
-
-class LocalGlobal(NamedTuple):
-    """Local and global neighborhood preservation of a view, and the neighborhood size that separates both.
-
-    Parameters
-    ----------
-    q_local : float
-        Mean fraction of preserved neighbors, in neighborhoods of sizes up to ``k_max``.
-    q_global : float
-        Mean fraction of preserved neighbors in larger neighborhoods.
-    k_max : int
-        Neighborhood size at which `lcmc` is largest.
-
-    Examples
-    --------
-    >>> from protolearn.metrics import q_local_global
-    >>> found = q_local_global([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
-    >>> found.q_local < found.q_global, found.k_max
-    (True, 1)
-    """
-
-    q_local: float
-    q_global: float
-    k_max: int
 
 
 @documented
@@ -354,68 +326,6 @@ def r_nx(
     array([0.625, 1.   ])
     """
     return _curve("r_nx", X, Y, k, metric, n_jobs)
-
-
-@documented
-def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> float:
-    r"""Return the area under the curve of `r_nx` over the logarithm of the neighborhood size.
-
-    It is :math:`\sum_K \frac{R_{NX}(K)}{K} / \sum_K \frac{1}{K}` over K = 1, ..., n - 2.
-
-    Parameters
-    ----------
-    %(view)s
-    %(options)s
-
-    Returns
-    -------
-    float
-        1 for a perfect embedding, about 0 for a random one.
-
-    References
-    ----------
-    Lee, J. A., Peluffo-Ordóñez, D. H., Verleysen, M. (2015). Multi-scale similarities in stochastic neighbour
-    embedding: reducing dimensionality while preserving both local and global structure. Neurocomputing 169, 246-261.
-
-    Examples
-    --------
-    >>> from protolearn.metrics import r_nx_auc
-    >>> r_nx_auc([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
-    0.75
-    """
-    return rank_curves(*check_spaces(X, Y, metric), n_jobs).auc
-
-
-@documented
-def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> LocalGlobal:
-    """Return how well a view preserves local and global neighborhoods.
-
-    Neighborhoods of sizes up to ``k_max``, at which `lcmc` is largest, are local. ``q_local`` is the mean of `q_nx` for
-    K up to ``k_max``, ``q_global`` the mean from ``k_max`` to n - 1.
-
-    Parameters
-    ----------
-    %(view)s
-    %(options)s
-
-    Returns
-    -------
-    LocalGlobal
-        Named tuple ``(q_local, q_global, k_max)``.
-
-    References
-    ----------
-    Lee, J. A., Verleysen, M. (2010). Scale-independent quality criteria for dimensionality reduction. Pattern
-    Recognition Letters 31, 2248-2257.
-
-    Examples
-    --------
-    >>> from protolearn.metrics import q_local_global
-    >>> q_local_global([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
-    LocalGlobal(q_local=0.75, q_global=0.9166666666666666, k_max=1)
-    """
-    curves = rank_curves(*check_spaces(X, Y, metric), n_jobs)
-    return LocalGlobal(curves.q_local, curves.q_global, curves.k_max)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,9 +41,10 @@ class ViewQuality(RankCurves, Printed):
         See the functions of the same names. Also for neighborhoods of at least half the samples, the worst possible
         value is 0.
     auc : float
-        See `r_nx_auc`.
+        Area under the curve of `r_nx` over the logarithm of the neighborhood size,
+        ``sum(r_nx / k) / sum(1 / k)``: 1 for a perfect embedding, about 0 for a random one.
     q_local, q_global : float
-        See `q_local_global`.
+        Mean of `q_nx` for local neighborhoods, of up to ``k_max`` samples, and for those of ``k_max`` to n - 1 samples.
     k_max : int
         Size of the neighborhoods at which `lcmc` is highest.
     sammon_stress : float
@@ -61,6 +62,14 @@ class ViewQuality(RankCurves, Printed):
     standard_errors : dict
         For a random subset, the standard error of each measure by its name, of the same shape as the measure. The
         values that depend on the maximum of a curve have none: ``k_max``, ``q_local`` and ``q_global``.
+
+    References
+    ----------
+    Lee, J. A., Verleysen, M. (2010). Scale-independent quality criteria for dimensionality reduction. Pattern
+    Recognition Letters 31, 2248-2257.
+
+    Lee, J. A., Peluffo-Ordóñez, D. H., Verleysen, M. (2015). Multi-scale similarities in stochastic neighbour
+    embedding: reducing dimensionality while preserving both local and global structure. Neurocomputing 169, 246-261.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
-from protolearn.core.parameters import integer, none, number, option, part, positive
+from protolearn.core.parameters import integer, none, option, part, positive
 from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.signs import settled_signs
@@ -45,6 +45,7 @@ LEAST_PER_COORDINATE = 4  # samples of a default chart, for each of its coordina
 FEW_FEATURES = 10  # up to which prototypes have whole matrices, and shares are by densities, by default
 TEAR = 0.1  # isometry defect that a further component counts as
 FOLD = 0.15  # isometry defect, for each coordinate, above which a view is likely to have a fold
+OVERLAP = 1e-4  # share of the samples of the smaller chart, or of their neighbors, above which two charts are connected
 MEMBER = 1e-2  # share from which on a sample belongs to a chart, where it does or does not
 THINNEST = 1e-3  # variance of a default chart across its plane, relative to its mean variance
 GAP = 0.1  # between components that are shown side by side, relative to the widest
@@ -99,15 +100,6 @@ class Charting(View, Estimator):
         Definition of this mean. ``"square"`` averages squared distances and is the same for all prototypes. As in the
         source, ``"mean"`` averages distances and ``"root_sum"`` follows the printed formula; both depend on the scale
         of the data.
-    cutoff : float, default=1e-8
-        Share below which a chart is ignored for a sample.
-    overlap : float, default=1e-4
-        Two charts are connected if the smaller one shares more than this fraction of its samples, or of their neighbors
-        with ``"llc"``, with the larger one. Components that are not connected are aligned separately and placed side by
-        side, with a warning.
-    rescale : {"isometric", None}, default="isometric"
-        Scale of the view. ``"isometric"`` rescales it such that charts preserve lengths on average; None keeps
-        orthonormal coordinates.
     n_init : int, default=4
         Number of local models that are fitted. The one whose charts are closest to isometries, with few components, is
         kept: a single chart that bridges two folds distorts the whole view.
@@ -129,7 +121,7 @@ class Charting(View, Estimator):
     weights_ : ndarray of shape (n_charts * (n_components + 1), n_components)
         Affine maps of all charts, stacked: linear part, then offset.
     eigenvalues_ : ndarray of shape (n_components,)
-        Disagreement of the charts for each coordinate, before ``rescale``; of several components, the largest.
+        Disagreement of the charts for each coordinate, in orthonormal coordinates; of several components, the largest.
     isometry_defect_ : float
         Mean squared difference of the metric tensor of the charts in the view from the identity, after the best linear
         transformation. A value near 0 means that charts are nearly isometric. Above about 0.3 in two dimensions, or
@@ -192,9 +184,6 @@ class Charting(View, Estimator):
         "fraction": positive,
         "n_nearest": integer(1),
         "bandwidth": option(*BANDWIDTHS),
-        "cutoff": number(0, 0.5),
-        "overlap": number(0, 1),
-        "rescale": option("isometric") | none,
         "n_init": integer(1),
     }
 
@@ -211,9 +200,6 @@ class Charting(View, Estimator):
         fraction: float = 0.1,
         n_nearest: int = 2,
         bandwidth: str = "square",
-        cutoff: float = 1e-8,
-        overlap: float = 1e-4,
-        rescale: str | None = "isometric",
         n_init: int = 4,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -229,9 +215,6 @@ class Charting(View, Estimator):
         self.fraction = fraction
         self.n_nearest = n_nearest
         self.bandwidth = bandwidth
-        self.cutoff = cutoff
-        self.overlap = overlap
-        self.rescale = rescale
         self.n_init = n_init
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -394,7 +377,6 @@ class Charting(View, Estimator):
             fraction=self.fraction,
             n_nearest=self.n_nearest,
             bandwidth=self.bandwidth,
-            cutoff=self.cutoff,
         )
         groups = self._groups(X, charts.shares(X).astype(np.float64))
         if groups.any():
@@ -403,7 +385,7 @@ class Charting(View, Estimator):
         k, m = len(charts), self.n_components
         weights, eigenvalues = np.zeros((k, m + 1, m)), np.zeros(m)
         defect, edge, gap = 0.0, 0.0, 0.0
-        reach = float(np.sqrt(charts.reaches().mean())) if self.rescale else 1.0 / np.sqrt(len(X))
+        reach = float(np.sqrt(charts.reaches().mean()))
         for group in np.unique(groups):
             own = groups == group
             rows = np.flatnonzero(shares[:, own].any(axis=1))
@@ -454,7 +436,6 @@ class Charting(View, Estimator):
         else:
             result = glued(z, shares, m)
         change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)
-        change = change if self.rescale == "isometric" else np.eye(result.weights.shape[1])
         found = result.weights @ (change * settled_signs(result.positions @ change))
         missing = m - found.shape[1]  # a few samples may not vary in enough directions
         return (
@@ -466,8 +447,8 @@ class Charting(View, Estimator):
     def _groups(self, X: Array, shares: Floats) -> Array:
         """Return the components of the charts."""
         if self.coordination != "llc":
-            return chart_groups(shares, shares, self.overlap)
-        return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
+            return chart_groups(shares, shares, OVERLAP)
+        return chart_groups(shares, abs(self._reconstruction(X)) @ shares, OVERLAP)
 
     def _reconstruction(self, X: Array) -> Any:
         """Return the weights (n, n) that reconstruct each sample from its neighbors."""

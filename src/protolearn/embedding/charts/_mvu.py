@@ -39,6 +39,8 @@ MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are fast
 MODES = 100  # slowest vibrations of the framework that are brought to the same speed
 ROUND = 50  # steps between two updates of the tensions
 FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
+RANK = 10  # dimensions of the optimization, at least
+GIVE = 1e-2  # squared error of a squared length at the cost of one
 NOISE = 1e-2  # of the first positions, in lengths of rods
 CONVEX_ITER, CONVEX_TOL = 20_000, 1e-4  # of scs
 
@@ -70,23 +72,18 @@ class MVU(Embedding):
         direction are connected. The lengths of edges are still computed from ``X``. The graph must be connected.
     constraint : {"equal", "shrink", "slack"}, default="equal"
         Constraint on the lengths of edges. ``"equal"`` preserves them to within ``tol``; ``"shrink"`` allows them to
-        become shorter, like strings; ``"slack"`` replaces them by springs that may yield. Dissimilarities that are not
-        the distances of points in any Euclidean space cannot all be preserved exactly; ``"shrink"`` and ``"slack"``
-        always have a solution.
-    stiffness : float, default=100.0
-        Stiffness of the springs: their squared lengths deviate by about ``1 / (2 * stiffness)`` of the mean squared
-        length.
+        become shorter, like strings; ``"slack"`` replaces them by stiff springs, whose squared lengths deviate by about
+        half a percent of the mean squared length. Dissimilarities that are not the distances of points in any Euclidean
+        space cannot all be preserved exactly; ``"shrink"`` and ``"slack"`` always have a solution.
     method : {"auto", "low_rank", "sdp"}, default="auto"
-        Solver. ``"low_rank"`` optimizes positions in ``rank`` dimensions, initialized by shortest paths along the
+        Solver. ``"low_rank"`` optimizes positions in ten dimensions, initialized by shortest paths along the
         edges. ``"sdp"`` first solves the convex problem for K, which has no local optima but takes long, and continues
         from its solution; it needs the package scs and accepts at most 250 samples. ``"auto"`` selects ``"sdp"`` for up
         to 50 samples if scs is installed.
-    rank : int, default=10
-        Number of dimensions in which positions are optimized, at least ``n_components``.
     tol : float, default=1e-2
         Largest error of the length of an edge, in units of the root mean square length.
     max_iter : int, default=5000
-        Maximum number of steps in ``rank`` dimensions. A ``ConvergenceWarning`` is issued if they do not suffice.
+        Maximum number of steps in these dimensions. A ``ConvergenceWarning`` is issued if they do not suffice.
     metric : str, callable or learned metric, default="euclidean"
         Distance between samples: ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a
         name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and other objects;
@@ -107,9 +104,9 @@ class MVU(Embedding):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions in the view, along the directions of largest variance; NaN for samples that are left out.
-    coordinates_ : ndarray of shape (n_samples, rank)
+    coordinates_ : ndarray of shape (n_samples, n_dimensions)
         Positions in all dimensions of the optimization, of which the view shows the first.
-    eigenvalues_ : ndarray of shape (rank,)
+    eigenvalues_ : ndarray of shape (n_dimensions,)
         Largest eigenvalues of K; all others are zero. Eigenvalues beyond the dimensions of the view should be small.
     edge_error_ : float
         Largest difference between the lengths of an edge in K and in the data, in units of the root mean square length;
@@ -169,9 +166,7 @@ class MVU(Embedding):
         "components": COMPONENTS,
         "connectivity": array("an array of shape (n_samples, n_samples)") | none,
         "constraint": option("equal", "shrink", "slack"),
-        "stiffness": positive,
         "method": option("auto", "low_rank", "sdp"),
-        "rank": integer(1),
         "tol": fraction,
     }
 
@@ -184,9 +179,7 @@ class MVU(Embedding):
         components: str = "connect",
         connectivity: Any = None,
         constraint: str = "equal",
-        stiffness: float = 100.0,
         method: str = "auto",
-        rank: int = 10,
         tol: float = 1e-2,
         max_iter: int = 5000,
         metric: Any = "euclidean",
@@ -202,9 +195,7 @@ class MVU(Embedding):
         self.components = components
         self.connectivity = connectivity
         self.constraint = constraint
-        self.stiffness = stiffness
         self.method = method
-        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.metric = metric
@@ -311,14 +302,14 @@ class MVU(Embedding):
         elif self.constraint == "shrink":
             low = np.zeros_like(squares)
         else:
-            give = 1.0 / self.stiffness
+            give = GIVE
         return Rods(first, second, squares, low, high, give), float(np.sqrt(unit))
 
     # Learning
 
     def _unfolded(self, framework: Framework, rng: np.random.RandomState) -> Floats:
         """Return positions (n, rank), in units of the rods."""
-        rank = max(self.n_components, min(self.rank, framework.n - 1))
+        rank = max(self.n_components, min(RANK, framework.n - 1))
         if self.method_ == "sdp":
             points, tensions, self.n_iter_ = framework.convex_optimum(rank, rng)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -18,14 +18,13 @@ from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
 from protolearn.core.partitions import blockwise, read_partitions
 from protolearn.core.progress import Progress
-from protolearn.core.schedules import geometric
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, is_collection, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
-from protolearn.embedding.mapped.costs import A_COST, Cost, KernelView, Objective, get_cost
+from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
 from protolearn.embedding.mapped.mappings import (
     A_MAPPING,
     FittedMapping,
@@ -40,7 +39,6 @@ from protolearn.embedding.mapped.mappings import (
 __all__ = ["MappedEmbedding"]
 
 
-RATES = 0.3, 0.01  # first and last of the descent by plain steps, Bunte 2011, eq. 6.24
 MEMORY = 20  # steps that L-BFGS remembers
 EVERY = 50  # iterations between two lines of progress
 MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
@@ -90,11 +88,6 @@ class MappedEmbedding(Embedding):
         Initial positions, which the mapping approximates as closely as it can.
     n_init : int, default=1
         Number of initializations, random from the second on; the solution with the lowest cost is kept.
-    solver : {"lbfgs", "sgd"}, default="lbfgs"
-        Optimizer. ``"sgd"`` takes ``max_iter`` gradient steps with learning rates that decrease from 0.3 to 0.01,
-        following Bunte (2011), where there are 300 steps. Positions move by the learning rate times the number of
-        samples times the gradient, as closely as the mapping can represent. This solver is meant for comparison and
-        restricted to costs of affinities and mappings other than networks; L-BFGS reaches lower costs in fewer steps.
     max_iter : int, default=250
         Maximum number of iterations; with ``mapping="neighbors"`` and a Student kernel, number of steps of the gradient
         descent of `TSNE`. A ``ConvergenceWarning`` is issued if L-BFGS does not converge within them.
@@ -174,7 +167,6 @@ class MappedEmbedding(Embedding):
         "n_train": positive | none,
         "init": option("pca", "random") | array("an array"),
         "n_init": integer(1),
-        "solver": option("lbfgs", "sgd"),
         "tol": number(0),
     }
 
@@ -187,7 +179,6 @@ class MappedEmbedding(Embedding):
         n_train: int | float | None = None,
         init: str | ArrayLike = "pca",
         n_init: int = 1,
-        solver: str = "lbfgs",
         max_iter: int = 250,
         tol: float = 1e-7,
         metric: Any = "euclidean",
@@ -203,7 +194,6 @@ class MappedEmbedding(Embedding):
         self.n_train = n_train
         self.init = init
         self.n_init = n_init
-        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.metric = metric
@@ -260,11 +250,6 @@ class MappedEmbedding(Embedding):
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
         """Train on the given rows, by default those selected by ``n_train``; return whether this was interrupted."""
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
-        if self.solver == "sgd" and (isinstance(mapping, NetworkMapping) or not isinstance(cost.view, KernelView)):
-            raise ValueError(
-                "solver='sgd' is for costs of affinities, such as 'tsne', and mappings that are linear in their "
-                "parameters; use solver='lbfgs'."
-            )
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, FreeMapping):
@@ -417,7 +402,7 @@ class MappedEmbedding(Embedding):
         best: Floats | None = None
         self.cost_, converged = np.inf, True
         # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
-        unfold = objective.unfold if self.solver == "lbfgs" else None
+        unfold = objective.unfold
         descends = isinstance(get_mapping(self.mapping), NeighborMapping) and unfold is not None
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose, every=EVERY, n_runs=self.n_init)
         try:
@@ -468,7 +453,7 @@ class MappedEmbedding(Embedding):
         self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress | None, max_iter: int
     ) -> tuple[Floats, list[float], bool, bool]:
         """Return parameters, the history of costs, whether it was interrupted, and whether it converged."""
-        reached, converged = theta, True
+        reached = theta
 
         def function(parameters: Floats) -> tuple[float, Floats]:
             positions = fitted.forward(parameters)
@@ -493,18 +478,12 @@ class MappedEmbedding(Embedding):
             "gtol": 0.0,
         }
         try:
-            if self.solver == "sgd":
-                # White features have n as the sum of squares: gradients by their weights hold this factor already.
-                pace = 1.0 if hasattr(fitted, "white") else len(fitted.forward(theta))
-                _step_down(function, theta, pace * geometric(*RATES, self.max_iter), callback)
-            else:
-                found = minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
-                converged = found.status != 1  # iterations or evaluations were too few
+            found = minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
         except KeyboardInterrupt:
             if len(history) == 1:
                 raise
             return reached, history, True, False
-        return reached, history, False, converged
+        return reached, history, False, found.status != 1  # iterations or evaluations were enough
 
 
 def _moved(steps: Iterator[int], n_steps: int, progress: Progress) -> tuple[int, bool]:
@@ -519,19 +498,3 @@ def _moved(steps: Iterator[int], n_steps: int, progress: Progress) -> tuple[int,
     except KeyboardInterrupt:
         return max(step, 0), True
     return n_steps, False
-
-
-def _step_down(
-    function: Callable[[Floats], tuple[float, Floats]],
-    theta: Floats,
-    rates: Floats,
-    callback: Callable[[OptimizeResult], None],
-) -> None:
-    """Take a gradient step at each learning rate; the callback receives parameters and cost."""
-    value, gradient = function(theta)
-    for rate in rates:
-        theta = theta - rate * gradient
-        if not np.isfinite(theta).all():
-            raise ValueError("solver='sgd' diverges under this divergence; use solver='lbfgs'.")
-        value, gradient = function(theta)
-        callback(OptimizeResult(x=theta, fun=value))

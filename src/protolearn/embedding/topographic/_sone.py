@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from protolearn.core.parameters import flag, fraction, none, option, positive
+from protolearn.core.parameters import flag, none, option, positive
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import (
     A_DIVERGENCE,
@@ -41,10 +41,12 @@ __all__ = ["SONE"]
 
 KERNELS = ("gaussian", "student")
 POSITIVE = ("spacing", "n_neighbors_start", "n_neighbors_end", "scale_start", "scale_end", "learning_rate_start",
-            "learning_rate_end", "variance")  # fmt: skip
+            "learning_rate_end")  # fmt: skip
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
 NEIGHBORHOODS = ("own", "winner")
 LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
+VARIANCE = {"gaussian": 0.1, "student": 10.0}  # of sampling vectors around images, without a structure
+OWN_SHARE = 0.9  # affinity of a sample to itself, relative to its nearest neighbor; Bunte 2011, eq. 8.18
 NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
 
 
@@ -121,12 +123,6 @@ class SONE(TopographicEmbedding):
     learning_rate_start, learning_rate_end : float or "auto", default="auto"
         Initial and final learning rate :math:`\tau`; for the Gaussian kernel the learning rate is
         :math:`\tau / \varsigma^2`. ``"auto"`` is constantly 1, but decreases from 0.3 to 0.01 without a structure.
-    variance : float or "auto", default="auto"
-        Variance of the sampling vectors around images if there is no structure; ``"auto"`` is 10 for the Student kernel
-        and 0.1 for the Gaussian kernel.
-    diversify : float or None, default=0.9
-        Affinity of a sample to itself, as a fraction of that to its nearest neighbor. Values below 1 prevent the same
-        samples from winning repeatedly. None sets the affinity to 1.
     metric : str, callable or learned metric, default="euclidean"
         Distance between samples: ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of
         all pairs; a name or function that `protolearn.dissimilarities.pairwise` accepts, for strings, sequences and
@@ -222,7 +218,6 @@ class SONE(TopographicEmbedding):
         "neighborhoods": option(*NEIGHBORHOODS),
         "bandwidth": option("auto", "perplexity", "radius"),
         "offset": flag | option("auto"),
-        "diversify": fraction | none,
     } | dict.fromkeys(POSITIVE, positive | option("auto"))
 
     def __init__(
@@ -244,8 +239,6 @@ class SONE(TopographicEmbedding):
         scale_end: float | str = "auto",
         learning_rate_start: float | str = "auto",
         learning_rate_end: float | str = "auto",
-        variance: float | str = "auto",
-        diversify: float | None = 0.9,
         metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
@@ -270,8 +263,6 @@ class SONE(TopographicEmbedding):
         self.scale_end = scale_end
         self.learning_rate_start = learning_rate_start
         self.learning_rate_end = learning_rate_end
-        self.variance = variance
-        self.diversify = diversify
         self.metric = metric
         self.squared = squared
         self.symmetrize = symmetrize
@@ -305,8 +296,6 @@ class SONE(TopographicEmbedding):
             each=self.neighborhoods == "own",
             bandwidth=self._bandwidth(),
             offset=self.offset,
-            diversify=self.diversify,
-            variance=self._chosen("variance", 10.0 if self.kernel == "student" else 0.1),
             neighbors=self._neighbors(len(squares)),
             scales=self._scales(vectors),
             rates=self._rates(vectors),
@@ -358,8 +347,6 @@ class Attraction:
     each: bool  # sample has its own offset and width, or all have those of the winner
     bandwidth: str
     offset: bool | str
-    diversify: float | None
-    variance: float
     neighbors: Floats
     scales: Floats
     rates: Floats
@@ -383,7 +370,10 @@ class Attraction:
         """Present all sampling vectors once or, without any, a vector near each image."""
         self._set_step(t)
         if vectors is None:
-            points, anchors = rng.normal(scale=np.sqrt(self.variance), size=images.shape), rng.permutation(len(images))
+            points, anchors = (
+                rng.normal(scale=np.sqrt(VARIANCE[self.kernel]), size=images.shape),
+                rng.permutation(len(images)),
+            )
         else:
             points, anchors = vectors[rng.permutation(len(vectors))], np.full(len(vectors), -1)
         # The rate of the Gaussian kernel is that of the whole step, whose slope is 1 / scale^2.
@@ -412,10 +402,7 @@ class Attraction:
             return
         self.neighborhoods = replace(self.neighborhoods, n_neighbors=n_neighbors)
         self.precisions = self.neighborhoods.precisions(self._beyond(), self.precisions)
-        if self.diversify is None:
-            self.own = np.zeros(len(self.squares))
-        else:  # Bunte 2011, eq. 8.18
-            self.own = self.precisions * (self.nearest - self.offsets) - np.log(self.diversify)
+        self.own = self.precisions * (self.nearest - self.offsets) - np.log(OWN_SHARE)
         self.weights = self._weights()
 
     def _beyond(self) -> Near:
