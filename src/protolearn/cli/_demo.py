@@ -20,11 +20,10 @@ __all__ = ["Demo", "run_demo"]
 TITLE = "Maps of data"
 LEAD = (
     "A <em>topographic map</em> represents many samples by a few typical ones, called prototypes, and arranges similar "
-    "prototypes next to each other. Like a geographic map, it shows regions, borders and distances. The first chapters "
-    "of this page train topographic maps on small data sets and explain how to read them. Later chapters learn the "
-    "distance as well, for classifiers that explain their decisions, and the shape of prototypes. They also map words, "
-    "which have no coordinates, embed every sample in a view, learn mappings to views, and find similar images. Four "
-    "of the models have an interactive page of their own."
+    "prototypes next to each other. Like a geographic map, it shows regions, borders and distances. This page maps a "
+    "table, and explains how to read such a map. It trains classifiers that learn their distance and explain their "
+    "decisions, maps words, which have no coordinates, and embeds every sample of a data set in the plane. Each "
+    "chapter has an interactive page of its own. The gallery of the documentation shows more."
 )
 
 
@@ -45,7 +44,7 @@ class Demo:
 def run_demo(
     output: Path | str = "demo", *, effort: Effort = FULL, progress: Callable[[str], object] = lambda title: None
 ) -> Demo:
-    """Train the models, and write ``index.html`` and the images and pages in separate files.
+    """Train the models, and write ``index.html`` and the interactive pages next to it.
 
     Parameters
     ----------
@@ -75,11 +74,8 @@ def run_demo(
         explorable.write(folder / explorable.file)
     seconds = time.perf_counter() - start
     page = render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)).encode()
-    pictures = [picture for section in sections.values() for picture in section.pictures]
-    files = {picture.file: picture.png for picture in pictures if picture.file is not None}
-    for name, content in {**files, report.name: page}.items():
-        with replacing(folder / name) as new:
-            new.write_bytes(content)
+    with replacing(report) as new:
+        new.write_bytes(page)
     return Demo(report, sections, seconds)
 
 

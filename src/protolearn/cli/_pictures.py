@@ -13,15 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-from PIL import Image
 
-from protolearn import KMeans
-from protolearn.core.convergence import unfinished
 from protolearn.core.types import Floats
 from protolearn.plotting.cells import in_ink
 from protolearn.plotting.style import tint
 
-__all__ = ["canvas", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
+__all__ = ["canvas", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png"]
 
 DPI = 150
 MARGIN = 0.08
@@ -38,21 +35,6 @@ def to_png(ax: Axes, *, dpi: int = DPI, transparent: bool = False) -> bytes:
     stream = BytesIO()
     figure: Any = ax.figure
     figure.savefig(stream, format="png", dpi=dpi, transparent=transparent)
-    return stream.getvalue()
-
-
-def with_palette(png: bytes, n_colors: int) -> bytes:
-    """Return the picture with this many colors, 256 at most, which makes its file several times smaller."""
-    pixels = np.array(Image.open(BytesIO(png)).convert("RGBA"))
-    found, where, counts = np.unique(pixels.view(np.uint32), return_inverse=True, return_counts=True)
-    colors = found.view(np.uint8).reshape(-1, 4).astype(np.float64)
-    with unfinished():
-        palette = KMeans(min(n_colors, len(found)), max_iter=15, random_state=0).fit(colors, sample_weight=counts)
-    indices = palette.labels_[where].astype(np.uint8)
-    reduced = Image.frombytes("P", pixels.shape[1::-1], indices.tobytes())
-    reduced.putpalette(palette.prototypes_.round().astype(np.uint8).tobytes(), "RGBA")
-    stream = BytesIO()
-    reduced.save(stream, format="png", optimize=True)
     return stream.getvalue()
 
 

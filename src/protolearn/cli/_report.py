@@ -1,6 +1,6 @@
-"""A page of sections with prose, pictures, tables and code, as one self-contained HTML file.
+"""A page of sections with prose, pictures and tables, as one self-contained HTML file.
 
-Text is HTML written by the library itself; only table cells and code are escaped.
+Text is HTML written by the library itself; only table cells are escaped.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ from typing import Any, Protocol
 
 __all__ = [
     "Block",
-    "Card",
-    "Cards",
-    "Code",
     "Explorable",
     "Gallery",
     "Picture",
@@ -53,15 +50,11 @@ class Prose:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with a caption and a description for those who cannot see it.
-
-    One with a ``file`` is also written beside the page, under that name.
-    """
+    """A picture with a caption and a description for those who cannot see it."""
 
     png: bytes
     alt: str
     caption: str = ""
-    file: str | None = None
 
     def html(self) -> str:
         """Return the picture as a figure."""
@@ -85,34 +78,6 @@ class Gallery:
 
 
 @dataclass(frozen=True)
-class Card:
-    """A sample beside the prototype that decided on it, and lines of text on the decision."""
-
-    sample: bytes
-    prototype: bytes
-    lines: Sequence[str]
-
-    def html(self) -> str:
-        """Return the card."""
-        text = "<br>".join(self.lines)
-        pair = f"{image(self.sample, 'test digit')}{image(self.prototype, 'nearest prototype')}"
-        return f'<div class="card"><div class="pair">{pair}</div><p>{text}</p></div>'
-
-
-@dataclass(frozen=True)
-class Cards:
-    """Cards under a heading, which also names their style."""
-
-    heading: str
-    cards: Sequence[Card]
-
-    def html(self) -> str:
-        """Return the heading and the cards in a grid."""
-        kind = self.heading.lower().replace(" ", "-")
-        return f'<h3>{self.heading}</h3><div class="cards {kind}">{"".join(card.html() for card in self.cards)}</div>'
-
-
-@dataclass(frozen=True)
 class Table:
     """A table whose first column names the rows; it is also printed in the terminal."""
 
@@ -132,19 +97,6 @@ class Table:
     def _row(name: str, *values: str) -> str:
         cells = "".join(f"<td>{escape(value)}</td>" for value in values)
         return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
-
-
-@dataclass(frozen=True)
-class Code:
-    """Source code and what it prints."""
-
-    source: str
-    output: str = ""
-
-    def html(self) -> str:
-        """Return code and output, set in a typewriter font."""
-        printed = f'<pre class="output"><samp>{escape(self.output.rstrip())}</samp></pre>' if self.output else ""
-        return f"<pre><code>{escape(self.source.strip())}</code></pre>{printed}"
 
 
 @dataclass(frozen=True)

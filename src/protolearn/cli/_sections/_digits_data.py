@@ -7,9 +7,7 @@ from sklearn.datasets import load_digits
 
 from protolearn.core.types import Array, Floats, Indices
 
-__all__ = ["N_PROTOTYPES", "as_images", "load_samples"]
-
-N_PROTOTYPES = 30  # three for each digit
+__all__ = ["as_images", "load_samples"]
 
 
 def load_samples(n_samples: int) -> tuple[Floats, Indices]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import GLVQ, GMLVQ, LGMLVQ, PrototypeClassifier
+from protolearn import GLVQ, GMLVQ, LGMLVQ
 from protolearn.cli._pictures import canvas, draw_labels, ink_png, signed_png, to_png
 from protolearn.cli._report import Block, Explorable, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
-from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve
-from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import readable_name
 from protolearn.core.types import Array, Floats
 from protolearn.explore import explore
@@ -40,8 +38,18 @@ SMALL = (3.9, 2.8)  # inches
 Classes = Array
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A fitted classifier, the rows it learned from and is tested on, and the seconds of its fit."""
+
+    classifier: Any
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    seconds: float
+
+
 def lvq_section(effort: Effort) -> Section:
-    """Compare LVQ with the map classifier of the chapter before, then read a GMLVQ of digits and one of wines."""
+    """Compare LVQ classifiers on several splits, then read a GMLVQ of digits and one of wines."""
     X, y = load_samples(effort.n_digits)
     trials = run_trials(effort, X, y)
     first = trials[MATRIX][0]
@@ -76,11 +84,9 @@ def lvq_section(effort: Effort) -> Section:
     return Section("lvq", "Learned distances", blocks, results)
 
 
-def classifiers(effort: Effort, seed: int) -> dict[str, Any]:
-    """Return the best map of the chapter before, and LVQ with one prototype for each class."""
-    gas = maps(effort)[SUPERVISED].set_params(random_state=seed)
+def classifiers(seed: int) -> dict[str, Any]:
+    """Return LVQ with one prototype for each class, and no, one or several learned matrices."""
     return {
-        SUPERVISED: PrototypeClassifier(gas),
         PLAIN: GLVQ(random_state=seed),
         MATRIX: GMLVQ(random_state=seed),
         LOCAL: LGMLVQ(n_components=N_DIRECTIONS, random_state=seed),
@@ -88,10 +94,10 @@ def classifiers(effort: Effort, seed: int) -> dict[str, Any]:
 
 
 def run_trials(effort: Effort, X: Floats, y: Classes) -> dict[str, list[Trial]]:
-    """Fit all classifiers on each of the splits of the chapter before."""
+    """Fit all classifiers on each of the splits."""
     splits = StratifiedShuffleSplit(effort.n_splits, test_size=0.3, random_state=0).split(X, y)
     runs = [
-        {name: _timed_fit(model, X, y, *rows) for name, model in classifiers(effort, seed).items()}
+        {name: _timed_fit(model, X, y, *rows) for name, model in classifiers(seed).items()}
         for seed, rows in enumerate(splits)
     ]
     return {name: [run[name] for run in runs] for name in runs[0]}
@@ -116,6 +122,18 @@ def accuracy_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Tab
             )
         )
     return Table("LVQ on test digits", ("method", "prototypes", "accuracy (%)", "seconds"), rows)
+
+
+def rejection_curve(trials: list[Trial], X: Floats, y: Classes) -> tuple[Floats, Floats]:
+    """Return shares of rejected test samples and the accuracy on the others, over the samples of all splits."""
+    pairs = [
+        (trial.classifier.confidence(X[trial.test]), trial.classifier.predict(X[trial.test]) == y[trial.test])
+        for trial in trials
+    ]
+    confidence, right = (np.concatenate(part) for part in zip(*pairs))
+    surest_first = right[np.argsort(-confidence, kind="stable")]
+    kept = np.arange(1, len(right) + 1)
+    return 1.0 - kept / len(right), np.cumsum(surest_first) / kept
 
 
 def typical_sample(model: Any, X: Floats, y: Classes) -> Floats:
@@ -147,11 +165,12 @@ def _timed_fit(model: Any, X: Floats, y: Classes, train: NDArray[np.intp], test:
 
 def _introduction() -> str:
     return f"""
-        In a map, all pixels have the same weight. <em>Learning vector quantization</em> (LVQ) optimizes prototypes for
-        classification. GLVQ moves its prototypes such that samples are nearer to prototypes of their own class than to
-        any other. GMLVQ, matrix LVQ, also learns the distance: the relevance of pixels and of combinations of pixels.
-        LGMLVQ learns a distance for each prototype, here with {N_DIRECTIONS} directions. All three have one prototype
-        for each digit, and the splits are those of the last chapter.
+        In a map, all features have the same weight, and classes play no part. <em>Learning vector quantization</em>
+        (LVQ) optimizes prototypes for classification, here of images of handwritten digits. GLVQ moves its prototypes
+        such that samples are nearer to prototypes of their own class than to any other. GMLVQ, matrix LVQ, also learns
+        the distance: the relevance of pixels and of combinations of pixels. LGMLVQ learns a distance for each
+        prototype, here with {N_DIRECTIONS} directions. All three have one prototype for each digit. The numbers are
+        means over random splits into training and test digits.
     """
 
 
