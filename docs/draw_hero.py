@@ -5,9 +5,11 @@
 
 import doctest
 import sys
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
-from protolearn.cli._pictures import to_png, with_palette
+from PIL import Image
 
 README = Path(__file__).parents[1] / "README.md"
 PICTURE = Path(__file__).parent / "_static" / "digits-map.png"
@@ -16,10 +18,12 @@ PICTURE = Path(__file__).parent / "_static" / "digits-map.png"
 def main(path: Path = PICTURE) -> None:
     """Write the picture with 256 colors, which keeps the file small."""
     first = README.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for example in doctest.DocTestParser().get_examples(first):
         exec(compile(example.source, str(README), "single"), names)
-    path.write_bytes(with_palette(to_png(names["ax"], dpi=200, transparent=True), 256))
+    drawn = BytesIO()
+    names["ax"].figure.savefig(drawn, dpi=200, transparent=True)
+    Image.open(drawn).quantize(256, Image.Quantize.FASTOCTREE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
