@@ -6,11 +6,12 @@ a neighborhood range (``gather``). For online learning, it applies the same rule
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,10 @@ from scipy.special import logsumexp
 
 from protolearn.core.bounds import Bounds, Search, tile_size
 from protolearn.core.decay import decayed, flushed
-from protolearn.core.lattices import Lattice
+from protolearn.core.lattices import as_lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Mean, Prototypes, Subspace
+from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats, Indices
@@ -35,8 +37,8 @@ LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth 
 DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
 
 
-class Cooperation(Protocol):
-    """Protocol of a cooperation (neighborhood function).
+class Cooperation(ABC):
+    """Who learns from a sample, and how far: a neighborhood function, with the range of every epoch.
 
     Examples
     --------
@@ -45,8 +47,9 @@ class Cooperation(Protocol):
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
     >>> from protolearn.core.sources import ArraySource
-    >>> class Equal:
-    ...     n_nodes = None
+    >>> class Equal(Cooperation):
+    ...     def ranges(self, source, kind, n_epochs, resumed, per_epoch=1):
+    ...         return np.zeros(n_epochs)
     ...
     ...     def gather(self, prototypes, source, range_):
     ...         measure = prototypes.measure(source.dtype)
@@ -56,10 +59,21 @@ class Cooperation(Protocol):
     [[2.0], [2.0]]
     """
 
-    @property
-    def n_nodes(self) -> int | None:
-        """Number of prototypes, if the cooperation determines it."""
+    n_nodes: int | None = None  # number of prototypes, if the cooperation determines it
 
+    def resolved(self, source: Any, kind: Any) -> Self:
+        """Return the cooperation for these samples, with a lattice that suits them if none is given."""
+        return self
+
+    def going_on(self, earlier: Any) -> Self:
+        """Return the cooperation for further samples, with the lattice of earlier ones."""
+        return self
+
+    @abstractmethod
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return the range of every epoch, which may depend on where prototypes start, and whether they go on."""
+
+    @abstractmethod
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of every prototype, weighted by the neighborhood function at a given range."""
 
@@ -76,9 +90,11 @@ class Cooperation(Protocol):
 
         The step is multiplied by the gain (k,) of the winner. Returns the two nearest prototypes (n, 2) of the points.
         """
+        raise NotImplementedError(f"{type(self).__name__} has no rule for single samples.")
 
 
-class WinnerTakesAll:
+@dataclass(frozen=True)
+class WinnerTakesAll(Cooperation):
     """Cooperation of k-means: a sample updates its nearest prototype only.
 
     Examples
@@ -93,7 +109,9 @@ class WinnerTakesAll:
            [9. ]])
     """
 
-    n_nodes = None
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return zeros."""
+        return np.zeros(n_epochs)
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of each receptive field."""
@@ -114,10 +132,20 @@ class WinnerTakesAll:
         return _follow(online_gas, points, positions, metric, rates, np.full_like(rates, 1e-3), gains=gains)
 
 
-class Ranks:
+@dataclass(frozen=True)
+class Ranks(Cooperation):
     """Cooperation of neural gas: a sample updates all prototypes with weights that decrease with their rank.
 
     The prototype of rank r (0 is the nearest) has the weight ``exp(-r / range)``.
+
+    Parameters
+    ----------
+    start : float or "auto", default="auto"
+        First range; ``"auto"`` depends on how prototypes start.
+    end : float, default=0.01
+        Last range.
+    schedule : str or callable, default="geometric"
+        Decrease of the range, see `protolearn.core.schedules`.
 
     Examples
     --------
@@ -131,7 +159,21 @@ class Ranks:
            [2.924]])
     """
 
-    n_nodes = None
+    start: float | str = "auto"
+    end: float = 0.01
+    schedule: str | Schedule = "geometric"
+
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return ranges that fall from the start to the end."""
+        start = self.first(kind) if isinstance(self.start, str) else float(self.start)
+        return falling(self.schedule, start, self.end, n_epochs, per_epoch)
+
+    def first(self, kind: Any) -> float:
+        """Return the first range: wide, unless prototypes start spread over the samples, or in order."""
+        if kind.starts_by("euclidean"):
+            return max(0.5, self.end)
+        half = kind.count(self) / 2
+        return min(half, 2.0) if kind.starts_by("k-means++") else half
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
@@ -201,19 +243,27 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class OnLattice:
+class OnLattice(Cooperation):
     """Cooperation of the self-organizing map: a sample updates its winner and the lattice neighbors of the winner.
 
     Parameters
     ----------
-    lattice : Lattice
-        Lattice with the distances ``g`` between nodes.
+    lattice : Lattice, tuple or "auto"
+        Lattice with the distances ``g`` between nodes; `resolved` makes one of a shape, or of samples.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
         training decreases a cost function; ``"nearest"`` is Kohonen's rule, the nearest prototype; ``"heskes-printed"``
         is the node with the smallest sum over its neighborhood, without normalization of the weights.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighborhood function, ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
+    start : float or "auto", default="auto"
+        First range, in steps of the lattice; ``"auto"`` depends on the lattice and on how prototypes start.
+    end : float, default=0.55
+        Last range.
+    schedule : str or callable, default="geometric"
+        Decrease of the range, see `protolearn.core.schedules`.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        Type of a lattice that is not given.
 
     Examples
     --------
@@ -228,14 +278,46 @@ class OnLattice:
            [2.924]])
     """
 
-    lattice: Lattice
+    lattice: Any
     winner: str = "heskes"
     kernel: str = "gaussian"
+    start: float | str = field(default="auto", compare=False)
+    end: float = field(default=0.55, compare=False)
+    schedule: str | Schedule = field(default="geometric", compare=False)
+    topology: str = field(default="rectangular", compare=False)
 
     @property
-    def n_nodes(self) -> int:
+    def n_nodes(self) -> int:  # type: ignore[override]
         """Number of nodes."""
         return self.lattice.n_nodes
+
+    def resolved(self, source: Any, kind: Any) -> OnLattice:
+        """Return the cooperation with a lattice, one that suits the samples if none is given."""
+        given = kind.suggested_lattice(source).shape if isinstance(self.lattice, str) else self.lattice
+        return replace(self, lattice=as_lattice(given, self.topology))
+
+    def going_on(self, earlier: OnLattice) -> OnLattice:
+        """Return the cooperation with the lattice of earlier samples, if it is the same otherwise."""
+        so_far = earlier.lattice
+        given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
+        further = replace(self, lattice=as_lattice(given, self.topology))
+        if further != earlier:
+            raise ValueError("The lattice, winner or kernel differs from that of the current map; call fit to restart.")
+        return replace(further, lattice=so_far)
+
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return ranges that fall from the start to the end, in units of the lattice."""
+        step, longest = self.lattice.extent
+        start = self.start
+        if start == "auto" and resumed:
+            start = self.end  # what is in order shall stay so, and lumps of the past shall not be smoothed
+        elif start == "auto":
+            widest = longest / step
+            # a plane holds so many nodes, hyperbolic discs hold more
+            flat = 4 * self.lattice.n_nodes <= 2 * (widest + 2) ** 2
+            ordered = flat and kind.starts_by("pca", "euclidean")
+            start = max(widest / (12 if ordered else 4), self.end)
+        return step * falling(self.schedule, float(start), self.end, n_epochs, per_epoch)
 
     def log_kernel(self, range_: float) -> Floats:
         """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
@@ -411,11 +493,19 @@ def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callabl
     return learn
 
 
-class Responsibilities:
+@dataclass(frozen=True)
+class Responsibilities(Cooperation):
     """Soft assignments proportional to ``exp(-d / (2 range))``: expectation maximization, or deterministic annealing.
 
     With range one and distances that are twice the negative logarithm of the density of a prototype, the assignments
     are the posterior probabilities of a mixture. A decreasing range is the temperature of deterministic annealing.
+
+    Parameters
+    ----------
+    start : float or "auto", default="auto"
+        First range; ``"auto"`` is a little above the temperature at which the first cluster splits.
+    end : float or "auto", default="auto"
+        Last range; ``"auto"`` is a thousandth of the first.
 
     Examples
     --------
@@ -433,7 +523,14 @@ class Responsibilities:
     [[0.0], [4.0]]
     """
 
-    n_nodes = None
+    start: float | str = "auto"
+    end: float | str = "auto"
+
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return temperatures that fall from the start to the end."""
+        first = (1.1 * kind.widest(source) or 1.0) if isinstance(self.start, str) else float(self.start)
+        last = 1e-3 * first if isinstance(self.end, str) else float(self.end)
+        return falling("geometric", first, last, n_epochs, per_epoch)
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
@@ -450,18 +547,6 @@ class Responsibilities:
             return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))
-
-    def learn_online(
-        self,
-        points: Array,
-        positions: Array,
-        metric: Array,
-        rates: Floats,
-        ranges: Floats,
-        gains: Floats | None = None,
-    ) -> Indices:
-        """Raise an error: there is no online rule."""
-        raise NotImplementedError
 
 
 def index_mask(n_prototypes: int) -> int:

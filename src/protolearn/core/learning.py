@@ -19,6 +19,7 @@ from scipy.sparse import coo_array, csr_array
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
+from protolearn.core.lattices import Lattice
 from protolearn.core.loop import Step, batch
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
@@ -115,7 +116,7 @@ class Fitted(ABC):
     >>> from protolearn.core.learning import Fitted, Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points([[0.0], [9.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> recipe = Recipe(Points([[0.0], [9.0]], 2), WinnerTakesAll(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
     >>> fitted: Fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     >>> fitted.winners.tolist(), fitted.masses.tolist(), fitted.past().X.tolist()
@@ -197,7 +198,7 @@ class Learned:
     ...     def fitted(self, learned):
     ...         print(learned.n_new, "samples,", len(learned.history.costs), "epochs")
     ...         return super().fitted(learned)
-    >>> recipe = Recipe(Told([[0.0], [9.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> recipe = Recipe(Told([[0.0], [9.0]], 2), WinnerTakesAll(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
     >>> _ = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     3 samples, 5 epochs
@@ -274,6 +275,14 @@ class Kind(ABC):
         """Return what the density of samples is estimated from."""
 
     @abstractmethod
+    def suggested_lattice(self, source: Any) -> Lattice:
+        """Return a lattice that suits the samples."""
+
+    @abstractmethod
+    def widest(self, source: Any) -> float:
+        """Return the variance of the samples along the direction where it is largest."""
+
+    @abstractmethod
     def source(self, samples: Any, past: Any, n_threads: int, rng: np.random.RandomState) -> Any:
         """Return the samples of a patch as the loop reads them."""
 
@@ -302,11 +311,10 @@ class Recipe:
     ----------
     kind : Kind
         Prototype model and initialization.
-    cooperation : callable
-        Function that returns the cooperation (neighborhood function), given the source of the first samples and a kind.
-    ranges : callable
-        Function that returns the neighborhood range of every epoch, given a cooperation, a kind, and whether training
-        continues from a past.
+    cooperation : Cooperation
+        Neighborhood function, with the range of every epoch.
+    n_epochs : int
+        Number of epochs, at most.
     epochs : callable
         Function that runs the epochs: ``(prototypes, cooperation, source, ranges, rng)`` to an iterator of steps.
     finish : callable, optional
@@ -334,19 +342,15 @@ class Recipe:
     >>> from protolearn.core.learning import Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> kmeans = Recipe(
-    ...     kind=Points("k-means++", 2),
-    ...     cooperation=lambda source, kind: WinnerTakesAll(),
-    ...     ranges=lambda cooperation, kind, resumed: np.zeros(5),
-    ... )
+    >>> kmeans = Recipe(kind=Points("k-means++", 2), cooperation=WinnerTakesAll(), n_epochs=5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> np.sort(learn(kmeans, samples, None, np.random.RandomState(0), n_threads=1).positions.ravel()).tolist()
     [0.5, 9.5]
     """
 
     kind: Any
-    cooperation: Callable[[Any, Any], Cooperation]
-    ranges: Callable[[Cooperation, Any, bool], Floats]
+    cooperation: Cooperation
+    n_epochs: int
     epochs: Epochs = batch
     finish: Finish | None = None
     n_init: int = 1
@@ -356,6 +360,10 @@ class Recipe:
     decay: float = 1.0
     n_runs: int = 1
     progress: Progress = field(default_factory=lambda: Progress("", None, 0))
+
+    def ranges(self, cooperation: Cooperation, source: Any, kind: Any, resumed: bool) -> Floats:
+        """Return the range of every epoch, or several for one in which samples are learned one by one."""
+        return cooperation.ranges(source, kind, self.n_epochs, resumed, getattr(self.epochs, "per_epoch", 1))
 
     def count_starts(self, n_patches: int) -> int:
         """Return how often learning starts, if there are so many patches: for each, and to merge several runs."""
@@ -397,7 +405,7 @@ def learn_patches(
     >>> from protolearn.core.learning import Recipe, learn_patches
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
     >>> patches = [Samples(np.array([[x], [x + 10.0]]), np.ones(2)) for x in (0.0, 1.0)]
     >>> fitted, failure = learn_patches(recipe, patches, None, np.random.RandomState(0), n_threads=1)
     >>> np.sort(fitted.positions.ravel()).round(6).tolist(), failure is None
@@ -451,7 +459,7 @@ def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.R
     >>> from protolearn.core.learning import Recipe, condense
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> float(condense(recipe, samples, 2, np.random.RandomState(0)).masses.sum())
     4.0
@@ -492,7 +500,7 @@ def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
     >>> from protolearn.core.learning import Recipe, condense, merge
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
     >>> parts = [Samples(np.array([[x], [x + 1.0], [x + 10.0]]), np.ones(3)) for x in (0.0, 1.0)]
     >>> models = [condense(recipe, part, 3, np.random.RandomState(0)) for part in parts]
     >>> np.sort(merge(recipe, models, np.random.RandomState(0)).positions.ravel()).round(6).tolist()
@@ -553,7 +561,7 @@ def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomStat
     >>> from protolearn.core.learning import Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("random", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5), n_init=5)
+    >>> recipe = Recipe(Points("random", 2), WinnerTakesAll(), 5, n_init=5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     >>> np.sort(fitted.positions.ravel()).tolist(), round(fitted.final_cost, 6)
@@ -605,7 +613,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     >>> from protolearn.core.learning import Recipe, learn_once
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points([[0.0], [4.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(3))
+    >>> recipe = Recipe(Points([[0.0], [4.0]], 2), WinnerTakesAll(), 3)
     >>> samples = Samples(np.array([[0.0], [2.0], [10.0]]), np.ones(3))
     >>> learn_once(recipe, samples, None, np.random.RandomState(0), n_threads=1).history.costs
     [20.0, 1.0, 1.0]
@@ -619,12 +627,13 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     scale = taught.heaviest
     taught = taught.weighted(1.0 / scale)
     source = kind.source(taught, past, n_threads, rng)
-    cooperation = recipe.cooperation(source, kind) if past is None else past.cooperation
+    wanted = recipe.cooperation
+    cooperation = wanted.resolved(source, kind) if past is None else wanted.going_on(past.cooperation)
     if past is None:
         require_samples(len(taught), kind.count(cooperation))
     before = past if recipe.resumes else None
     prototypes = kind.start(recipe, source, cooperation, taught, before, rng)
-    ranges = recipe.ranges(cooperation, kind, before is not None)
+    ranges = recipe.ranges(cooperation, source, kind, before is not None)
     history = History(magnification=exponent)
     try:
         for step in recipe.epochs(prototypes, cooperation, source, ranges, rng):

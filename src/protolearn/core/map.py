@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -16,16 +16,16 @@ from sklearn.utils import check_random_state
 from protolearn.core.convergence import warn_unconverged
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost
-from protolearn.core.lattices import Lattice, as_lattice
+from protolearn.core.lattices import as_lattice
 from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples
-from protolearn.core.schedules import Schedule, falling
+from protolearn.core.schedules import Schedule
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Floats, Indices
+from protolearn.core.types import Indices
 from protolearn.core.validation import is_collection
 
 __all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
@@ -84,12 +84,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return what prototypes are."""
 
     @abstractmethod
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
-        """Return who learns from a sample, given the first samples."""
-
-    @abstractmethod
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        """Return the range of every epoch, which may depend on where prototypes start."""
+    def _cooperation(self) -> Cooperation:
+        """Return who learns from a sample."""
 
     def _epochs(self) -> Epochs:
         """Return how epochs are run."""
@@ -107,8 +103,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return how the map learns."""
         return Recipe(
             self._kind(),
-            self._cooperation,
-            self._ranges,
+            self._cooperation(),
+            self.max_iter,
             self._epochs(),
             self._finish(),
             self.n_init,
@@ -312,10 +308,6 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _n_features_out(self) -> int:
         return len(self._fitted)
 
-    def _falling(self, start: float, end: float) -> Floats:
-        """Return the values of the schedule, one an epoch."""
-        return falling(self.schedule, start, end, self.max_iter)
-
 
 class KMeansFamily:
     """Mixin of maps in which each sample updates its winner only.
@@ -334,11 +326,8 @@ class KMeansFamily:
         "empty": option("keep", "reseed"),
     }
 
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+    def _cooperation(self) -> Cooperation:
         return WinnerTakesAll()
-
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        return np.zeros(self.max_iter)
 
 
 class GasFamily:
@@ -354,23 +343,14 @@ class GasFamily:
 
     range_start: float | str
     range_end: float
-    _falling: Callable[[float, float], Floats]
+    schedule: str | Schedule
     _constraints: ClassVar[dict[str, Constraint]] = {
         "range_start": POSITIVE | option("auto"),
         "range_end": POSITIVE,
     }
 
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
-        return Ranks()
-
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        start = self._first_range(kind) if self.range_start == "auto" else self.range_start
-        return self._falling(float(start), self.range_end)
-
-    def _first_range(self, kind: Kind) -> float:
-        """Return the first range: wide, unless prototypes start spread over the samples."""
-        half = kind.count(Ranks()) / 2
-        return min(half, 2.0) if kind.starts_by("k-means++") else half
+    def _cooperation(self) -> Cooperation:
+        return Ranks(self.range_start, self.range_end, self.schedule)
 
 
 class LatticeFamily:
@@ -391,8 +371,7 @@ class LatticeFamily:
     init: Any
     range_start: float | str
     range_end: float
-    _falling: Callable[[float, float], Floats]
-    _suggested: Callable[[Any, Kind], Lattice]  # a lattice that suits samples of a source
+    schedule: str | Schedule
     _constraints: ClassVar[dict[str, Constraint]] = {
         "winner": option("heskes", "nearest", "heskes-printed"),
         "kernel": option("gaussian", "exponential"),
@@ -409,34 +388,12 @@ class LatticeFamily:
         if not isinstance(self.lattice, str):
             as_lattice(self.lattice, self.topology)
 
-    def _cooperation(self, source: Any, kind: Kind) -> OnLattice:
-        given: Any = self._suggested(source, kind).shape if isinstance(self.lattice, str) else self.lattice
-        return OnLattice(as_lattice(given, self.topology), self.winner, self.kernel)
-
-    def _ranges(self, cooperation: Any, kind: Kind, resumed: bool) -> Floats:
-        step, longest = cooperation.lattice.extent
-        start = self.range_start
-        if start == "auto" and resumed:
-            start = self.range_end  # what is in order shall stay so, and lumps of the past shall not be smoothed
-        elif start == "auto":
-            widest = longest / step
-            # a plane holds so many nodes, hyperbolic discs hold more
-            flat = 4 * cooperation.lattice.n_nodes <= 2 * (widest + 2) ** 2
-            ordered = flat and kind.starts_by("pca", "euclidean")
-            start = max(widest / (12 if ordered else 4), self.range_end)
-        return step * self._falling(float(start), self.range_end)
+    def _cooperation(self) -> Cooperation:
+        falling = self.range_start, self.range_end, self.schedule
+        return OnLattice(self.lattice, self.winner, self.kernel, *falling, self.topology)
 
     def _resumes(self) -> bool:
         return True  # the map keeps its orientation
-
-    def _check_unchanged(self, fitted: Fitted) -> None:
-        super()._check_unchanged(fitted)  # type: ignore[misc]
-        cooperation: Any = fitted.cooperation
-        so_far = cooperation.lattice
-        given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
-        lattice = as_lattice(given, self.topology)
-        if OnLattice(lattice, self.winner, self.kernel) != cooperation:
-            raise ValueError("The lattice, winner or kernel differs from that of the current map; call fit to restart.")
 
     def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +12,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.initialization import n_distinct, principal_axes
-from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
@@ -21,7 +20,7 @@ from protolearn.core.parameters import Constraint, array, integer, none, number,
 from protolearn.core.partitions import averaged, blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, labeled, require_labels
-from protolearn.core.schedules import falling
+from protolearn.core.schedules import Schedule, falling
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights, is_collection, read_samples, refuse_empty_rows
@@ -32,6 +31,41 @@ __all__ = ["INITS", "PrototypeMap"]
 INITS = ("center", "pca", "k-means++", "random")
 GIVEN = array("an array of shape (n_prototypes, n_features)")
 ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, close enough to be joined by lines
+
+
+@dataclass(frozen=True)
+class OnlineEpochs:
+    """Epochs of online learning: n samples, drawn at random, one after another.
+
+    Parameters
+    ----------
+    rate : tuple of float
+        First and last learning rate.
+    schedule : str or callable
+        Decrease of the learning rate.
+    n_epochs : int
+        Number of epochs.
+    exponent : float or "optimal"
+        Exponent of the density at the winner by which its steps are multiplied, 0 for none.
+    lifetime : int, optional
+        Lifetime of edges, in wins, if they are built during training.
+    """
+
+    rate: tuple[float, float]
+    schedule: str | Schedule
+    n_epochs: int
+    exponent: float | str = 0.0
+    lifetime: int | None = None
+    per_epoch = ONLINE_STEPS
+
+    def __call__(
+        self, prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+    ) -> Iterator[Step]:
+        """Run the epochs."""
+        rates = falling(self.schedule, *self.rate, self.n_epochs, self.per_epoch)
+        gains = None if self.exponent == 0 else winner_gains(source, self.exponent)
+        course = self.n_epochs, ranges, rates, rng
+        return learn_online(prototypes, cooperation, source, *course, gains, self.lifetime)
 
 
 class PrototypeMap(TopographicMap):
@@ -104,25 +138,11 @@ class PrototypeMap(TopographicMap):
         return Points(given, getattr(self, "n_prototypes", None), self.label_weight, self._partial)
 
     def _epochs(self) -> Epochs:
-        return self._online_epochs if self.algorithm == "online" else batch
-
-    def _online_epochs(
-        self, prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
-    ) -> Iterator[Step]:
-        """Learn from one sample at a time."""
-        rates = self._falling(self.learning_rate_start, self.learning_rate_end)
-        at_winner = self.magnification != 0 and self.density_at == "winner"
-        gains = winner_gains(source, self.magnification) if at_winner else None
-        course = self.max_iter, ranges, rates, rng
-        return learn_online(prototypes, cooperation, source, *course, gains, self.edge_lifetime)
-
-    def _falling(self, start: float, end: float) -> Floats:
-        """Return the values of the schedule: one an epoch, or for single samples many."""
-        return falling(self.schedule, start, end, self.max_iter, ONLINE_STEPS if self.algorithm == "online" else 1)
-
-    def _suggested(self, source: Any, kind: Any) -> Lattice:
-        """Return a lattice that suits the samples."""
-        return suggest_lattice(n_distinct(source), principal_axes(source, 2)[1])
+        if self.algorithm == "batch":
+            return batch
+        exponent = self.magnification if self.density_at == "winner" else 0.0
+        rate = self.learning_rate_start, self.learning_rate_end
+        return OnlineEpochs(rate, self.schedule, self.max_iter, exponent, self.edge_lifetime)
 
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
-from protolearn.core.initialization import mean_and_covariance, mean_and_variance, n_distinct, resolutions
+from protolearn.core.initialization import (
+    mean_and_covariance,
+    mean_and_variance,
+    n_distinct,
+    principal_axes,
+    resolutions,
+)
+from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Learned, Recipe, emphasis
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.samples import Samples
@@ -20,11 +27,12 @@ from protolearn.core.validation import given_array, require_memory
 from protolearn.maps._points import FittedPoints, Points, feature_variances
 from protolearn.maps._span import Span
 
-__all__ = ["SAMPLES_PER_DIRECTION", "Ellipsoids", "FittedShapes", "finite_or_zero"]
+__all__ = ["Ellipsoids", "FittedShapes", "finite_or_zero"]
 
 MOST_PROTOTYPES = 8  # by default
 SAMPLES_PER_DIRECTION = 4  # of each prototype, by default
 MOST_QUADRATIC = 64  # features up to which covariances are summed whole, rather than sketched
+LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
 SKETCH_ROWS = 2048  # samples of a chunk when they are sketched: sums are large, so chunks are few
 
 
@@ -190,7 +198,7 @@ class Ellipsoids(Points):
         weighted = emphasis(recipe, samples.unlabeled(), 1)[0]
         balance = _balancing_scale(weighted, 1)
         source = weighted.source(scale=balance, keep=False)
-        k = self.count(recipe.cooperation(source, self))
+        k = self.count(recipe.cooperation.resolved(source, self))
         if not isinstance(self.init, str) and np.shape(self.init) != (k, d):
             raise ValueError(f"init has shape {np.shape(self.init)}; expected {(k, d)}: one row for each prototype.")
         prior, scale = self._prior(source, k), balance
@@ -234,6 +242,13 @@ class Ellipsoids(Points):
             n_threads=n_threads,
             chunk_size=SKETCH_ROWS if sketched else None,
         )
+
+    def suggested_lattice(self, source: PointSource) -> Lattice:
+        """Return a lattice with enough samples for the shape of each node."""
+        n_samples = n_distinct(source)
+        enough = SAMPLES_PER_DIRECTION * self.rule(source.n_features).n_components
+        per_node = min(enough, max(SAMPLES_PER_DIRECTION, n_samples // LEAST_NODES))
+        return suggest_lattice(n_samples, principal_axes(source, 2)[1], per_node)
 
     def variance(self, samples: Samples, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
@@ -283,7 +298,8 @@ class Ellipsoids(Points):
         plain = Points.source(outside, samples, None, source.n_threads, rng)
         first = Points.drawn(outside, recipe, plain, cooperation, samples, rng)
         prototypes: Prototypes = Mean(first, plain.metric, plain.n_labels)
-        for step in recipe.epochs(prototypes, cooperation, plain, recipe.ranges(cooperation, outside, False), rng):
+        ranges = recipe.ranges(cooperation, plain, outside, False)
+        for step in recipe.epochs(prototypes, cooperation, plain, ranges, rng):
             prototypes = step.prototypes
         points, labels = np.split(prototypes.positions, [plain.n_features], axis=1)
         points = points + plain.origin[: plain.n_features]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
-from protolearn.core.learning import Epochs, Kind
+from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, anneal
 from protolearn.core.parameters import Constraint, integer, number, option
 from protolearn.core.prototypes import Mean
@@ -54,11 +54,8 @@ class _LocalPCA(ShapedMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+    def _cooperation(self) -> Cooperation:
         return WinnerTakesAll()
-
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        return np.zeros(self.max_iter)
 
     def _epochs(self) -> Epochs:
         return partial(until_flat, tol=self.tol)
@@ -217,11 +214,8 @@ class MixturePPCA(_LocalPCA):
     def _measure(self) -> str:
         return "logdet"
 
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
-        return Responsibilities()
-
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        return np.ones(self.max_iter)
+    def _cooperation(self) -> Cooperation:
+        return Responsibilities(1.0, 1.0)
 
     def _epochs(self) -> Epochs:
         return partial(mixture_epochs, tol=self.tol)

@@ -7,20 +7,15 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.initialization import n_distinct, principal_axes
-from protolearn.core.lattices import Lattice, suggest_lattice
-from protolearn.core.learning import Epochs, Kind
+from protolearn.core.learning import Epochs
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, option
 from protolearn.core.schedules import Schedule
 from protolearn.maps._docs import documented
-from protolearn.maps._ellipsoids import SAMPLES_PER_DIRECTION
 from protolearn.maps._kmeans import still_epochs
 from protolearn.maps._shaped import ShapedMap
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
-
-LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
 
 
 class _MatrixMap(ShapedMap):
@@ -265,9 +260,6 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
 
     fit_predict = ShapedMap.fit_predict  # scikit-learn's drops y
 
-    def _first_range(self, kind: Kind) -> float:
-        return max(0.5, self.range_end) if kind.starts_by("euclidean") else super()._first_range(kind)
-
 
 @documented
 class MatrixSOM(LatticeFamily, _MatrixMap):
@@ -394,9 +386,3 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _suggested(self, source: Any, kind: Any) -> Lattice:
-        n_samples = n_distinct(source)
-        enough = SAMPLES_PER_DIRECTION * kind.rule(source.n_features).n_components
-        per_node = min(enough, max(SAMPLES_PER_DIRECTION, n_samples // LEAST_NODES))
-        return suggest_lattice(n_samples, principal_axes(source, 2)[1], per_node)

@@ -13,11 +13,11 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from protolearn.core.cooperation import Ranks
+from protolearn.core.cooperation import Cooperation, Ranks
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
-from protolearn.core.learning import Epochs, History, Kind
-from protolearn.core.loop import batch, nearest, stage
+from protolearn.core.learning import History
+from protolearn.core.loop import nearest, stage
 from protolearn.core.map import POSITIVE, GasFamily
 from protolearn.core.parameters import Constraint, integer, option
 from protolearn.core.progress import Progress
@@ -37,6 +37,15 @@ ONLINE_PCA = ("rrlsa", "gram_schmidt", "sanger", "ccipca")
 REGION_STEPS = 3000  # presentations to each region in the second of two stages
 REFRESH = 1000  # presentations after which the directions are orthonormalized again
 BLOCK = 1000  # presentations between two looks at the keyboard
+
+
+@dataclass(frozen=True)
+class NearTwo(Ranks):
+    """Ranks with a first range of two, unless prototypes start in order."""
+
+    def first(self, kind: Any) -> float:
+        """Return the first range."""
+        return max(0.5 if kind.starts_by("euclidean") else 2.0, self.end)
 
 
 def _learns_on(estimator: Any) -> bool:
@@ -258,12 +267,8 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
     def _measure(self) -> str:
         return "logdet" if self.measure == "combined" else self.measure
 
-    def _epochs(self) -> Epochs:
-        return batch if self.algorithm == "batch" else self._online_epochs
-
-    def _first_range(self, kind: Kind) -> float:
-        ordered = kind.starts_by("auto", "euclidean") and self.algorithm == "batch"
-        return max(0.5 if ordered else 2.0, self.range_end)
+    def _cooperation(self) -> Cooperation:
+        return NearTwo(self.range_start, self.range_end, self.schedule)
 
     def _learn(self, patches: Any, past: Any, rng: np.random.RandomState, n_patches: int | None = 1) -> Self:
         if self.algorithm == "batch":
@@ -336,7 +341,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         settings = (ONLINE_PCA.index(self.online_pca) or None, REFRESH, self.epsilon * model.unit)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
-        start = self._first_range(self._kind()) if self.range_start == "auto" else float(self.range_start)
+        start = max(2.0, self.range_end) if isinstance(self.range_start, str) else float(self.range_start)
         ranges, rates = _falling(start, self.range_end, passed), self._rates(passed)
         X, done, interrupted = np.ascontiguousarray(samples.X), 0, False
         try:

@@ -16,6 +16,7 @@ from protolearn.core import initialization
 from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
+from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
 from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
@@ -104,6 +105,14 @@ class Points(Kind):
     def density_data(self, samples: Samples) -> Array:
         """Return the samples."""
         return samples.X
+
+    def suggested_lattice(self, source: PointSource) -> Lattice:
+        """Return a lattice that suits the samples."""
+        return suggest_lattice(initialization.n_distinct(source), initialization.principal_axes(source, 2)[1])
+
+    def widest(self, source: PointSource) -> float:
+        """Return the variance of the samples along the direction where it is largest."""
+        return float(initialization.principal_axes(source, 1)[1][0])
 
     def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Responsibilities
-from protolearn.core.learning import Epochs, Kind
+from protolearn.core.learning import Epochs
 from protolearn.core.map import POSITIVE
 from protolearn.core.parameters import Constraint, option
-from protolearn.core.types import Floats
 from protolearn.relational._docs import documented
-from protolearn.relational._epochs import cooled
+from protolearn.relational._epochs import perturbed
 from protolearn.relational._relational import RelationalMap
 
 __all__ = ["PairwiseAnnealing"]
@@ -129,11 +126,8 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
 
-    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
-        return Responsibilities()
-
-    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
-        return np.empty(0)  # temperatures depend on the objects
+    def _cooperation(self) -> Cooperation:
+        return Responsibilities(self.temperature_start, self.temperature_end)
 
     def _plain_epochs(self) -> Epochs:
-        return partial(cooled, start=self.temperature_start, end=self.temperature_end, falling=self._falling)
+        return perturbed

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
-from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.map import TopographicMap
 from protolearn.core.parameters import Constraint, array, option
 from protolearn.core.partitions import averaged, blockwise, check_collection, read_objects
@@ -22,7 +21,6 @@ from protolearn.core.validation import check_weights, is_collection
 from protolearn.dissimilarities import Dissimilarities
 from protolearn.relational._objects import FittedObjects, Objects
 from protolearn.relational._reading import ObjectReader
-from protolearn.relational._start import principal_plane
 
 __all__ = ["DissimilarityMap"]
 
@@ -50,10 +48,6 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             "reading": self._reading(),
             "compares": self.n_init > 1,
         }
-
-    def _suggested(self, source: Any, kind: Any) -> Lattice:
-        """Return a lattice that suits the objects."""
-        return suggest_lattice(source.n_different, principal_plane(source)[0])
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train the map.

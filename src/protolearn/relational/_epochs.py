@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from protolearn.core.loop import Step, anneal
 from protolearn.core.pairs import Pairs
 from protolearn.core.relational import Median
 from protolearn.core.types import Floats, Indices
-from protolearn.relational._start import around_center, principal_plane
+from protolearn.relational._start import around_center
 
-__all__ = ["cooled", "dual_cost", "keeping_best", "noisy", "swap_epochs", "until_still"]
+__all__ = ["KeepingBest", "dual_cost", "noisy", "perturbed", "swap_epochs", "swapped", "until_still"]
 
 PERTURBATION = 1e-3  # share of a random object that is mixed in, so that prototypes which coincide can part
 
@@ -63,18 +63,20 @@ def until_still(
         prototypes, last = moved, assigned
 
 
-def keeping_best(epochs: Epochs) -> Epochs:
-    """Return epochs after which prototypes are those of the lowest dual cost up to there, the last of several."""
+@dataclass(frozen=True)
+class KeepingBest:
+    """Epochs after which prototypes are those of the lowest dual cost up to there, the last of several."""
 
-    def run(*parts: Any) -> Iterator[Step]:
+    epochs: Epochs
+
+    def __call__(self, *parts: Any) -> Iterator[Step]:
+        """Run the epochs."""
         best, lowest = None, np.inf
-        for step in epochs(*parts):
+        for step in self.epochs(*parts):
             cost = cost_of_fields(step.prototypes)
             if best is None or cost <= lowest + 1e-12 * abs(lowest):  # equal fields, whatever rounding says
                 best, lowest = step.prototypes, min(cost, lowest)
             yield step.moved(best)
-
-    return run
 
 
 def cost_of_fields(prototypes: Any) -> float:
@@ -108,17 +110,43 @@ def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
 
 
 def swap_epochs(
-    prototypes: Median, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+    prototypes: Median,
+    cooperation: Cooperation,
+    source: Any,
+    ranges: Floats,
+    rng: np.random.RandomState,
+    *,
+    otherwise: Epochs,
 ) -> Iterator[Step]:
-    """Run epochs in which every object is tried in place of a prototype, until none of them is better."""
+    """Run epochs in which every object is tried in place of a prototype, until none of them is better.
+
+    Where prototypes cannot be swapped, others are run.
+    """
+    if not can_swap(prototypes):
+        yield from otherwise(prototypes, cooperation, source, ranges, rng)
+        return
     for _ in ranges:
         sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
-        swapped = prototypes.swapped()
-        rests = swapped.n_open == 0
-        yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass, still=rests)  # type: ignore[arg-type]
+        moved = prototypes.swapped()
+        rests = moved.n_open == 0
+        yield Step(moved, 0.0, prototypes.cost(sums), sums.mass, still=rests)  # type: ignore[arg-type]
         if rests:
             return
-        prototypes = swapped
+        prototypes = moved
+
+
+def swapped(prototypes: Median, source: Any, range_: float, rng: np.random.RandomState) -> tuple[Median, float | None]:
+    """Swap prototypes for other objects as long as that helps."""
+    if can_swap(prototypes):
+        while prototypes.n_open != 0:
+            prototypes = prototypes.swapped()
+    return prototypes, None
+
+
+def can_swap(prototypes: Median) -> bool:
+    """Say whether all dissimilarities are in memory, and prototypes are several different objects."""
+    apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
+    return apart and not callable(prototypes.pairs.matrix)
 
 
 def noisy(
@@ -140,21 +168,12 @@ def noisy(
         yield step
 
 
-def cooled(
-    prototypes: Any,
-    cooperation: Cooperation,
-    source: Any,
-    ranges: Floats,
-    rng: np.random.RandomState,
-    *,
-    start: float | str,
-    end: float | str,
-    falling: Callable[[float, float], Floats],
+def perturbed(
+    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
 ) -> Iterator[Step]:
-    """Run epochs at temperatures that fall from a start to an end; "auto" ones follow from the objects."""
-    first = (1.1 * float(principal_plane(source)[0][0]) or 1.0) if isinstance(start, str) else float(start)
-    for temperature in falling(first, 1e-3 * first if isinstance(end, str) else float(end)):
-        perturbed = prototypes.perturbed(around_center(source, len(prototypes), rng, share=1.0), PERTURBATION)
-        (step,) = anneal(perturbed, cooperation, source, np.array([temperature]))
+    """Run epochs before each of which a little of a random object is mixed into every prototype."""
+    for range_ in ranges:
+        mixed = prototypes.perturbed(around_center(source, len(prototypes), rng, share=1.0), PERTURBATION)
+        (step,) = anneal(mixed, cooperation, source, np.array([range_]))
         prototypes = step.prototypes
         yield step

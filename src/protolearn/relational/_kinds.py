@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import Precomputed
+from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Kind, Learned, Recipe
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Landmarks, Pairs
@@ -21,7 +22,13 @@ from protolearn.core.validation import given_array
 from protolearn.dissimilarities import check_dissimilarities, spread_value
 from protolearn.relational._epochs import dual_cost
 from protolearn.relational._objects import FittedObjects, Kept, Objects, Reading
-from protolearn.relational._start import around_center, on_principal_plane, random_objects, spread_objects
+from protolearn.relational._start import (
+    around_center,
+    on_principal_plane,
+    principal_plane,
+    random_objects,
+    spread_objects,
+)
 
 __all__ = ["Combinations", "Exemplars", "constant_diagonal", "nearest_objects", "offsets"]
 
@@ -59,6 +66,14 @@ class _Related(Kind):
     def condensing(self) -> Self:
         """Return the kind whose models hold a few objects only."""
         return replace(self, condensed=True)
+
+    def suggested_lattice(self, source: Pairs) -> Lattice:
+        """Return a lattice that suits the objects."""
+        return suggest_lattice(source.n_different, principal_plane(source)[0])
+
+    def widest(self, source: Pairs) -> float:
+        """Return the variance of the objects along the direction where it is largest."""
+        return float(principal_plane(source)[0][0])
 
     def density_data(self, samples: Samples) -> Precomputed:
         """Return squared dissimilarities, of which some rows are read at a time."""

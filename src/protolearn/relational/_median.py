@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation
 from protolearn.core.learning import Epochs, Finish
-from protolearn.core.loop import Step, batch
+from protolearn.core.loop import batch
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, flag, number, option
-from protolearn.core.relational import Median
 from protolearn.core.schedules import Schedule
-from protolearn.core.types import Floats
 from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
-from protolearn.relational._epochs import noisy, swap_epochs, until_still
+from protolearn.relational._epochs import noisy, swap_epochs, swapped, until_still
 from protolearn.relational._kinds import Exemplars
 from protolearn.relational._objects import FittedObjects
 
@@ -47,11 +42,10 @@ class MedianMap(DissimilarityMap):
     def _epochs(self) -> Epochs:
         return partial(noisy, noise=self.noise) if self.collision == "noise" else batch
 
-    def _can_swap(self, prototypes: Median) -> bool:
-        """Return whether swaps of prototypes are requested and known to lower the cost."""
-        apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
-        plain = self.collision == "exclude" and self.label_weight == 0
-        return self.swap and plain and apart and not callable(prototypes.pairs.matrix)
+    @property
+    def _swaps(self) -> bool:
+        """Say whether swaps of prototypes are requested and known to lower the cost."""
+        return self.swap and self.collision == "exclude" and self.label_weight == 0
 
     def _publish(self, fitted: FittedObjects) -> None:
         super()._publish(fitted)
@@ -170,15 +164,10 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     fit_predict = MedianMap.fit_predict  # scikit-learn's drops y
 
     def _epochs(self) -> Epochs:
-        return self._swaps_or_means
-
-    def _swaps_or_means(
-        self, prototypes: Median, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
-    ) -> Iterator[Step]:
-        """Run epochs of swaps if these are allowed, else of medians."""
+        if self.collision == "noise":
+            return super()._epochs()
         still = partial(until_still, reseeds=self.empty == "reseed")
-        other = super()._epochs() if self.collision == "noise" else still
-        return (swap_epochs if self._can_swap(prototypes) else other)(prototypes, cooperation, source, ranges, rng)
+        return partial(swap_epochs, otherwise=still) if self._swaps else still
 
 
 @documented
@@ -287,17 +276,8 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
 
     fit_predict = MedianMap.fit_predict  # scikit-learn's drops y
 
-    def _finish(self) -> Finish:
-        return self._swapped
-
-    def _swapped(
-        self, prototypes: Median, source: Any, range_: float, rng: np.random.RandomState
-    ) -> tuple[Median, float | None]:
-        """Swap prototypes for other objects as long as that helps."""
-        if self._can_swap(prototypes):
-            while prototypes.n_open != 0:
-                prototypes = prototypes.swapped()
-        return prototypes, None
+    def _finish(self) -> Finish | None:
+        return swapped if self._swaps else None
 
 
 @documented

@@ -15,7 +15,7 @@ from protolearn.core.parameters import Constraint, array, flag, integer, none, n
 from protolearn.core.schedules import Schedule
 from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
-from protolearn.relational._epochs import keeping_best, until_still
+from protolearn.relational._epochs import KeepingBest, until_still
 from protolearn.relational._kinds import Combinations
 from protolearn.relational._objects import FittedObjects
 
@@ -53,7 +53,7 @@ class RelationalMap(DissimilarityMap):
         )
 
     def _epochs(self) -> Epochs:
-        return keeping_best(self._plain_epochs()) if self.keep_best else self._plain_epochs()
+        return KeepingBest(self._plain_epochs()) if self.keep_best else self._plain_epochs()
 
     def _plain_epochs(self) -> Epochs:
         """Return how epochs are run, whichever of them is kept."""
