@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -672,3 +673,41 @@ def test_markup_in_files_is_shown(tmp_path):
     assert "[bold]x" in printed
     assert "\x1b" not in printed
     assert re.search(r"^\N{REPLACEMENT CHARACTER}\[2J +category", printed, flags=re.MULTILINE)
+
+
+def test_texts_of_files_are_inert_in_json_and_csv(tmp_path):
+    hidden, formula = "\x85\x9b31m\x7f\u202e\u2066\u200f\u2028", "=HYPERLINK(A1)"
+    table = frame_of(name=[f"-{i}+{hidden}{i}" for i in range(40)], **{f"kind{hidden}": ["@u", "-5"] * 20})
+    table["class"] = np.where(table["class"] == "a", formula, "-1")
+    table.to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", *FAST, "--json")
+    assert result.exit_code == 0, result.output
+    model = tmp_path / "out" / "model.skops"
+    for text in (
+        result.output,
+        (tmp_path / "out" / "report.json").read_text(encoding="utf-8"),
+        run("predict", model, tmp_path / "data.csv", "-o", tmp_path / "p.csv", "--json").output,
+        run("explain", model, tmp_path / "data.csv", "--json").output,
+        run("info", model, "--json").output,
+    ):
+        assert json.loads(text)
+        assert not set(hidden) - {"3", "1", "m"} & set(text)
+    for path in (tmp_path / "out" / "predictions.csv", tmp_path / "p.csv"):
+        raw = pd.read_csv(path)
+        assert set(raw["predicted"]) == {f"'{formula}", "-1"}
+        assert raw["name"].str.startswith("'-").all()
+        again = read_table(path)
+        assert again["name"].tolist() == table["name"].tolist()
+        assert again["predicted"].tolist() == table["class"].tolist()
+
+
+def test_warnings_are_printed_without_controls(tmp_path, monkeypatch):
+    def load(path):
+        warnings.warn("old \x9b31m version", UserWarning, stacklevel=2)
+        raise ValueError("no model")
+
+    (tmp_path / "model.skops").touch()
+    monkeypatch.setattr("protolearn.load", load)
+    result = run("info", tmp_path / "model.skops")
+    assert result.exit_code == 1
+    assert "Warning: old \N{REPLACEMENT CHARACTER}31m version" in result.output

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -55,9 +56,15 @@ def printable(text: str, style: str = "") -> Text:
 
 @contextmanager
 def told_what_is_wrong(console: Console) -> Iterator[None]:
-    """Print what is wrong with a file or an option, in place of a traceback."""
+    """Print what is wrong with a file or an option, in place of a traceback; warnings are printed as well."""
+
+    def told(message: Warning | str, *_: Any, **__: Any) -> None:
+        console.print(printable(f"Warning: {message}", "yellow"), soft_wrap=True)
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = told  # type: ignore[assignment]
+            yield
     except (OSError, ValueError, ImportError, MemoryError) as error:
         large = "There is not enough memory; use a smaller input. " if isinstance(error, MemoryError) else ""
         console.print(printable(f"{large}{error}", "red"), soft_wrap=True)

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from protolearn.core.files import file_size
+from protolearn.core.texts import from_cell
 from protolearn.tables._values import shows_decimal_comma
 
 __all__ = ["Dialect", "find_dialect", "text_encoding", "unique_names"]
@@ -101,7 +102,8 @@ def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
     names = list(first) if header else [""] * len(first)
     if header and others and all(len(record) == len(first) + 1 for record in others):
         names = ["row", *names]  # as R writes tables: names of rows have no name
-    return Dialect(encoding, separator, decimal, unique_names(names), header, hint is not None)
+    names = unique_names([from_cell(name) for name in names])
+    return Dialect(encoding, separator, decimal, names, header, hint is not None)
 
 
 def unique_names(names: Sequence[object]) -> list[str]:

@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from protolearn.core.files import FilePath, check_unpacked, file_size, stored_array
 from protolearn.core.parameters import constrained, none, option
+from protolearn.core.texts import from_cell
 from protolearn.core.types import Array
 from protolearn.tables._dialect import Dialect, find_dialect, unique_names
 from protolearn.tables._pandas import optional, pandas
@@ -99,7 +100,14 @@ def _text(path: Path, decimal: str | None) -> Any:
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
             raise ValueError(_what_is_wrong(path, dialect, str(error))) from error
-    return with_numbers(frame, dialect.decimal)
+    return _without_apostrophes(with_numbers(frame, dialect.decimal))
+
+
+def _without_apostrophes(frame: Any) -> Any:
+    """Return a table whose texts are no longer protected from spreadsheets."""
+    for name in [name for name in frame if is_text(frame[name])]:
+        frame[name] = frame[name].map(from_cell, na_action="ignore")
+    return frame
 
 
 def _what_is_wrong(path: Path, dialect: Dialect, reason: str) -> str:

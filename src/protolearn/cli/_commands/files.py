@@ -175,7 +175,7 @@ def _run(
     """Read, learn, write, and say what was found."""
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
-        from protolearn.cli import _findings, _learning
+        from protolearn.cli import _findings, _learning, _results
         from protolearn.cli._progress import Bars
         from protolearn.cli._samples import read_samples
 
@@ -203,4 +203,4 @@ def _run(
         )
         console.print(printable(f"The folder also contains {', '.join(_learning.FILES[1:])}."), soft_wrap=True)
         if as_json:
-            print(_learning.as_json(report), end="")
+            print(_results.as_json(report), end="")

@@ -42,6 +42,8 @@ def predict(
         from protolearn import load
         from protolearn.cli._learning import as_frame
         from protolearn.cli._progress import Bars
+        from protolearn.cli._results import as_json as json_of
+        from protolearn.cli._results import write_csv
         from protolearn.cli._samples import check_exist, read_new
         from protolearn.cli._tasks import predictions
         from protolearn.core.files import check_output, replacing
@@ -56,9 +58,9 @@ def predict(
             found = predictions(_of_prepared(fitted, samples), samples.prepared)
         table = as_frame(samples, found)
         with replacing(output) as new:
-            table.to_csv(new, index=False)
+            write_csv(table, new)
         if as_json:
-            print(table.to_json(orient="records", force_ascii=False))
+            print(json_of(table.to_dict("records")), end="")
         elif not quiet:
             console = Console()
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
@@ -78,7 +80,7 @@ def explain(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
-        from protolearn.cli._learning import as_json as json_of
+        from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist, read_new
 
         check_exist(model, data)
@@ -109,7 +111,7 @@ def info(model: Model, as_json: Json = False) -> None:
     with told_what_is_wrong(errors):
         from protolearn import load
         from protolearn.cli._findings import column_table, relevance_table, relevances
-        from protolearn.cli._learning import as_json as json_of
+        from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist
         from protolearn.tables import TablePreparation
 
