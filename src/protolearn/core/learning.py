@@ -25,6 +25,7 @@ from protolearn.core.samples import Samples, TooFewSamples, batched, over_classe
 from protolearn.core.sources import cut_patches
 from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.weights import as_counts
 
 __all__ = [
     "Fitted",
@@ -679,11 +680,6 @@ def density_exponent(magnification: float | str, data: Any, weights: Array) -> f
     if magnification == "optimal":
         return 2.0 / correlation_dimension(data, sample_weight=as_counts(weights))  # Hasenfuss 2009, eq. 3.7
     return float(magnification)
-
-
-def as_counts(weights: Array) -> Floats:
-    """Return weights as counts; those that cannot be any, such as shares, are made one on average."""
-    return weights * max(1.0, len(weights) / weights.sum())
 
 
 def hebbian_graph(first: Indices, second: Indices, weights: Array, n_prototypes: int) -> csr_array:

@@ -609,18 +609,19 @@ class LVQClassifier(ClassifierMixin, Estimator):
             *some.gather(lambda part: (model._plain_distances(part.X), part.y, part.u))
         )
 
-    def _calibrate(self, samples: Labeled, counts: Floats) -> None:
+    def _calibrate(self, samples: Labeled, factors: Floats) -> None:
         """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
-        plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
-        plain["class_weight"] = None  # u has class weights
+        plain: dict[str, Any] = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
+        plain["class_weight"] = dict(zip(self.classes_, factors))
         X, y, u = samples.X, samples.y, samples.u
+        counts = u / factors[y]
         folds = fold_numbers(X, y, counts, int(self.calibration or 0), np.bincount(self._codes))
         D = self._plain_distances(X)
         unit = _mean_distance(D, u)
         D /= unit
         for fold in np.unique(folds[folds >= 0]):
             out = folds == fold
-            model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
+            model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=counts[~out])
             held_out = model._plain_distances(X[out])
             D[out] = held_out / _mean_distance(held_out, u[out])
         self.temperature_ = unit * best_temperature(D, y, u)

@@ -65,7 +65,8 @@ tol : float, default=1e-6
     Tolerance: L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when its steps are
     shorter than this.
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, with the same meaning as in scikit-learn.
+    Weights of the classes, with the same meaning as in scikit-learn; ``"balanced"`` counts samples by their weight.
+    Only their ratios matter: the total weight of the samples is never reduced.
 warm_start : bool, default=False
     Whether `fit` continues from the result of the previous fit.
 early_stopping : bool or "train", default=False

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.callback import wants_to_stop
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.learning import as_counts
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, refuse_collection, require_memory
+from protolearn.core.validation import refuse_collection, require_memory
+from protolearn.core.weights import counted
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
@@ -120,9 +120,8 @@ class _HeuristicLVQ(LVQClassifier):
         """Return samples, labels and weights, without samples of weight zero."""
         refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        weights = check_weights(sample_weight, len(samples), np.float64)
-        present = weights > 0
-        return samples[present], labels[present], as_counts(weights[present])
+        present, counts, _ = counted(labels, sample_weight)
+        return samples[present], labels[present], counts
 
     def _learn(self, samples: Floats, labels: Array, u: Floats) -> None:
         self.classes_, codes = np.unique(labels, return_inverse=True)

@@ -16,13 +16,14 @@ from protolearn.core import initialization
 from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
-from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
+from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, density_exponent
 from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
+from protolearn.core.weights import as_counts
 
 __all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gains"]
 
