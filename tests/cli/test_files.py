@@ -358,6 +358,21 @@ def test_what_is_new_in_a_new_table_is_said(patients, tmp_path):
     assert "Note" not in run("predict", folder / "model.skops", data, "-o", tmp_path / "p.csv").output
 
 
+def test_a_row_without_a_small_change_says_so(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("size,kind\n" + "".join(f"{i % 7},{'small' if i % 7 < 3 else 'large'}\n" for i in range(70)))
+    assert run("classify", table, "--target", "kind", *FAST, "-o", tmp_path / "out").exit_code == 0
+    far = tmp_path / "far.csv"
+    far.write_text("size,kind\n3,large\n")
+    model = protolearn.load(tmp_path / "out" / "model.skops")
+    model[-1].feature_ranges_[0] = model[-1].feature_ranges_[1]  # as if no small sizes had been seen
+    protolearn.save(model, tmp_path / "model.skops")
+    result = run("explain", tmp_path / "model.skops", far, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["no_change"] == "There is no allowed change to another class."
+    assert "There is no allowed change" in run("explain", tmp_path / "model.skops", far).output
+
+
 def test_reasons_are_those_of_the_library(patients):
     data, folder, _ = patients
     model, raw = protolearn.load(folder / "model.skops"), read_table(data)
@@ -376,6 +391,8 @@ def test_reasons_are_those_of_the_library(patients):
     changed = {change["column"]: change["to"] for change in told["change"]["columns"]}
     new = raw[8:9].assign(**changed)
     assert model.predict(new)[0] == told["change"]["class"] != told["class"]
+    numbers = raw.select_dtypes("number").columns
+    assert all(raw[name].min() <= changed[name] <= raw[name].max() for name in numbers if name in changed)
     result = run("explain", folder / "model.skops", data, "--row", 201)
     assert (result.exit_code, "has 200 rows; there is no row 201." in result.output) == (1, True)
 

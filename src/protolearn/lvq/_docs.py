@@ -130,6 +130,8 @@ feature_importances_ : ndarray of shape (n_features,)
 """
 
 FEATURES = """
+feature_ranges_ : ndarray of shape (2, n_features)
+    Smallest and largest value of each feature in the training samples, between which `counterfactual` searches.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -193,6 +193,8 @@ def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
             "class": str(changed.classes[0]),
             "columns": [{"column": n, "from": values[n], "to": new[n]} for n in values if new[n] != values[n]],
         }
+    else:
+        report["no_change"] = str(changed.messages[0])
     return report
 
 
@@ -215,6 +217,8 @@ def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
         change = reasons["change"]
         lines = [[c["column"], _shown(c["from"]), _shown(c["to"])] for c in change["columns"]]
         tables.append(Table(f"A small change to class {change['class']}", ["column", "from", "to"], lines))
+    if "no_change" in reasons:
+        tables.append(Table("No small change to another class", ["reason"], [[reasons["no_change"]]]))
     return tables
 
 
