@@ -63,7 +63,7 @@ def told_what_is_wrong(console: Console) -> Iterator[None]:
 
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = told  # type: ignore[assignment]
+            warnings.showwarning = told
             yield
     except (OSError, ValueError, ImportError, MemoryError) as error:
         large = "There is not enough memory; use a smaller input. " if isinstance(error, MemoryError) else ""

@@ -11,7 +11,13 @@ import json
 import re
 from typing import Any
 
-__all__ = ["as_cell", "from_cell", "visible_json"]
+__all__ = ["MISSING_WORDS", "as_cell", "from_cell", "visible_json"]
+
+#: Words for missing values in columns of numbers, dates and truth values; elsewhere they are texts as any other.
+MISSING_WORDS = frozenset(
+    {"?", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan"}
+    | {"1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+)
 
 BEYOND_ASCII = re.compile(r"[^\n\x20-\x7e]")
 FORMULA = r"'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])"  # the last four are wide forms

@@ -186,7 +186,8 @@ def _run(
                 samples = read_samples(data, **reading)
             console = Console(quiet=quiet or as_json)
             if samples.columns is not None and samples.preparation is not None:
-                caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns"
+                mark = ", decimal comma" if samples.preparation.decimal_ == "," else ""
+                caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns{mark}"
                 print_listing(console, _findings.column_table(caption, samples.preparation.columns_))
             else:
                 console.print(printable(f"{data}: {len(samples):,} {samples.word}\n", "bold"), soft_wrap=True)

@@ -40,6 +40,7 @@ def predict(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
+        from protolearn.cli._findings import outside_data, outside_table
         from protolearn.cli._learning import as_frame
         from protolearn.cli._progress import Bars
         from protolearn.cli._results import as_json as json_of
@@ -60,10 +61,13 @@ def predict(
         with replacing(output) as new:
             write_csv(table, new)
         if as_json:
-            print(json_of(table.to_dict("records")), end="")
+            report = {"outside": outside_data(samples.outside), "notes": samples.notes}
+            print(json_of({"predictions": table.to_dict("records"), **report}), end="")
         elif not quiet:
             console = Console()
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
+            if samples.outside:
+                print_listing(console, outside_table(samples.outside))
             for note in samples.notes:
                 console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
             console.print(printable(f"The predictions are in {output}."), soft_wrap=True)
@@ -80,6 +84,7 @@ def explain(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
+        from protolearn.cli._findings import outside_data, outside_table
         from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist, read_new
 
@@ -92,8 +97,9 @@ def explain(
         if row > len(samples):
             raise ValueError(f"{data} has {len(samples):,} rows; there is no row {row:,}.")
         reasons = _reasons(fitted, samples, row - 1)
+        outside = _outside(fitted, samples, row - 1)
         if as_json:
-            print(json_of(reasons), end="")
+            print(json_of(reasons | {"outside": outside_data(outside)}), end="")
             return
         console = Console()
         name = f" ({samples.names[row - 1]})" if samples.names else ""
@@ -101,7 +107,7 @@ def explain(
             f"Row {row}{name}: {reasons['class']} ({100 * reasons['probability']:.1f} %); next is {reasons['rival']}"
         )
         console.print(printable(f"{first}\n", "bold"), soft_wrap=True)
-        for table in _reason_tables(reasons):
+        for table in [*_reason_tables(reasons), *([outside_table(outside)] if outside else [])]:
             print_listing(console, table)
 
 
@@ -110,7 +116,7 @@ def info(model: Model, as_json: Json = False) -> None:
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
-        from protolearn.cli._findings import column_table, relevance_table, relevances
+        from protolearn.cli._findings import column_data, column_table, relevance_table, relevances
         from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist
         from protolearn.tables import TablePreparation
@@ -122,7 +128,7 @@ def info(model: Model, as_json: Json = False) -> None:
         first = fitted[0] if hasattr(fitted, "steps") else None
         if as_json:
             columns = first.columns_ if isinstance(first, TablePreparation) else []
-            listed = [{"name": c.name, "kind": c.kind, "done": c.done, "used": c.used} for c in columns]
+            listed = [column_data(c) for c in columns]
             print(json_of(about | {"columns": listed, "relevances": weights}), end="")
             return
         from protolearn.cli._report import Table
@@ -198,6 +204,15 @@ def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
     return report
 
 
+def _outside(model: Any, samples: Samples, row: int) -> list[dict[str, Any]]:
+    """Return the columns of a row whose values were not trained on."""
+    from protolearn.cli._samples import outside_training
+
+    if samples.columns is None:
+        return []
+    return outside_training(samples.X.iloc[[row]], samples.prepared.iloc[[row]], model)
+
+
 def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
     from protolearn.cli._report import Table
 
@@ -243,10 +258,12 @@ def _plain(value: Any, origin: str | None = None) -> Any:
     """Return a value of a prepared table as the file has it: days are dates again, and what is missing is None."""
     import pandas as pd
 
+    from protolearn.cli._samples import shown_day
+
     if pd.isna(value):
         return None
     if origin is not None:
-        return str(pd.Timestamp(origin) + pd.Timedelta(days=float(value))).removesuffix(" 00:00:00")
+        return shown_day(value, origin)
     return value if isinstance(value, str) else float(value)
 
 
