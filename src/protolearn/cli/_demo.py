@@ -13,7 +13,7 @@ import sklearn
 from protolearn import __version__
 from protolearn.cli._report import Section, Table, render_page
 from protolearn.cli._sections import FULL, SECTIONS, Effort
-from protolearn.core.files import check_output, replacing
+from protolearn.core.files import check_output, replacing_together
 
 __all__ = ["Demo", "run_demo"]
 
@@ -71,15 +71,17 @@ def run_demo(
         progress(activity)
         section = build(effort)
         sections[section.name] = section
-    for explorable in (block for section in sections.values() for block in section.explorables):
-        explorable.write(folder / explorable.file)
     seconds = time.perf_counter() - start
     page = render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)).encode()
     pictures = [picture for section in sections.values() for picture in section.pictures]
     files = {picture.file: picture.png for picture in pictures if picture.file is not None}
-    for name, content in {**files, report.name: page}.items():
-        with replacing(folder / name) as new:
-            new.write_bytes(content)
+    with replacing_together() as writing:
+        for explorable in (block for section in sections.values() for block in section.explorables):
+            with writing(folder / explorable.file) as new:
+                explorable.write(new)
+        for name, content in {**files, report.name: page}.items():
+            with writing(folder / name) as new:
+                new.write_bytes(content)
     return Demo(report, sections, seconds)
 
 

@@ -334,18 +334,20 @@ def outputs(folder: Path, data: Path) -> Iterator[None]:
 
 
 def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> None:
-    """Write the model, the predictions, the report and the page."""
+    """Write the model, the predictions, the report and the page: all of them, or none if one cannot be written."""
     from protolearn import save
     from protolearn.cli._results import as_json, write_csv
-    from protolearn.core.files import replacing
+    from protolearn.core.files import replacing_together
 
-    save(learned.model, folder / "model.skops")
-    with replacing(folder / "predictions.csv") as new:
-        write_csv(prediction_table(learned), new)
-    with replacing(folder / "index.html") as new:
-        _write_page(learned, new)
-    with replacing(folder / "report.json") as new:  # the last, for the notes of the others
-        new.write_text(as_json(report), encoding="utf-8")
+    with replacing_together() as writing:
+        with writing(folder / "model.skops") as new:
+            save(learned.model, new)
+        with writing(folder / "predictions.csv") as new:
+            write_csv(prediction_table(learned), new)
+        with writing(folder / "index.html") as new:
+            _write_page(learned, new)
+        with writing(folder / "report.json") as new:  # the last, for the notes of the others
+            new.write_text(as_json(report), encoding="utf-8")
 
 
 def prediction_table(learned: Learned) -> Any:

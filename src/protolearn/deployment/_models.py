@@ -61,6 +61,8 @@ def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
     with replacing(path) as new:
         try:
             files.dump(model, new, compression=ZIP_STORED)
+        except (OSError, MemoryError):
+            raise
         except Exception as error:
             raise ValueError(f"{type(model).__name__} contains an object that cannot be stored: {error}") from error
         foreign = _foreign(files.get_untrusted_types(file=new), trusted)
