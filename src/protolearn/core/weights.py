@@ -29,7 +29,7 @@ def as_counts(weights: Array) -> Floats:
     >>> as_counts(np.array([1.0, 3.0])), as_counts(np.array([0.25, 0.75]))
     (array([1., 3.]), array([0.5, 1.5]))
     """
-    return weights * max(1.0, len(weights) / weights.sum())
+    return weights * max(1.0, np.count_nonzero(weights) / weights.sum())
 
 
 def class_factors(class_weight: dict[Any, float] | str | None, classes: Array, masses: Floats) -> Floats:

@@ -201,7 +201,7 @@ class GLVQ(LVQClassifier):
             Class labels of the samples; at least two classes.
         sample_weight : array-like of shape (n_samples,), or Dask collection, optional
             Weight of each sample in the cost. Samples of weight 0 are ignored, and so are classes without any remaining
-            sample.
+            sample. A weight of 3 counts as three samples; of weights with a mean below one only the ratios matter.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class GLVQ(LVQClassifier):
         classes : array-like of shape (n_classes,), optional
             All classes that may occur in any batch. Required in the first call unless `fit` was called before.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample in the cost.
+            Weight of each sample in the cost. Only the ratios within the batch matter for the step that it makes.
 
         Returns
         -------

@@ -66,7 +66,7 @@ class _HeuristicLVQ(LVQClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Number of presentations of each sample per epoch: a sample of weight 2 is presented twice, and a sample of
             weight 0 is ignored. Fractional parts are rounded at random, anew in every epoch. Weights with a mean below
-            one are rescaled to mean one.
+            one, or values above 2**32, are rescaled to mean one.
 
         Returns
         -------

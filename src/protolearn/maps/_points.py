@@ -23,7 +23,6 @@ from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
-from protolearn.core.weights import as_counts
 
 __all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gains"]
 
@@ -294,9 +293,8 @@ def winner_gains(source: ArraySource, magnification: float | str) -> Any:
     """Return the function that gives the factor p^c of the step of a winner at its place."""
     d = source.n_features
     exponent = density_exponent(magnification, source.X, source.weights)
-    counts = as_counts(source.weights)
-    options: dict[str, Any] = {"sample_weight": counts, "max_samples": MOST_PAIRED, "n_jobs": source.n_threads}
-    options["bandwidth"] = mean_pairwise_distance(source.X, counts, max_samples=MOST_PAIRED) / 3.0
+    options: dict[str, Any] = {"sample_weight": source.weights, "max_samples": MOST_PAIRED, "n_jobs": source.n_threads}
+    options["bandwidth"] = mean_pairwise_distance(source.X, source.weights, max_samples=MOST_PAIRED) / 3.0
     highest = (exponent * parzen_log_density(source.X, **options)).max()
 
     def gains(positions: Array) -> Floats:
