@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
-from protolearn.core.initialization import mean_and_covariance, mean_and_variance, n_distinct, resolutions
+from protolearn.core.initialization import mean_and_covariance, mean_and_variance, n_distinct, random_axes, resolutions
 from protolearn.core.learning import Learned, Recipe, emphasis
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.samples import Samples
@@ -310,7 +310,7 @@ class Ellipsoids(Points):
         """Return the shapes that all prototypes start with."""
         q, d = rule.n_components, source.n_features
         if self.sketches(d):
-            axes = np.swapaxes(np.linalg.qr(rng.normal(size=(1 if rule.shared else k, d, q)))[0], 1, 2)
+            axes = random_axes(source, rng, 1 if rule.shared else k, q)
             axes = np.ascontiguousarray(np.broadcast_to(axes, (k, q, d)))
             return Shapes(axes, np.full((k, q), rule.unit), np.full(k, rule.unit))
         if self.metric_init == "covariance":
