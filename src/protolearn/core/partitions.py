@@ -899,6 +899,8 @@ def check_collection(X: Any) -> Any:
         raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
     if X.ndim != 2:
         raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimensions; give one of (n_samples, n_features).")
+    if not X.shape[1]:
+        raise ValueError(f"X is a Dask {type(X).__name__} without columns; give one with at least one feature.")
     if hasattr(X, "columns"):
         if any(hasattr(kind, "fill_value") for kind in X.dtypes):
             raise ValueError(

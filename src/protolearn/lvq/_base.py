@@ -22,7 +22,14 @@ from protolearn.core.probabilities import best_temperature, fold_numbers, neares
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_scale, given_array, hinted, read_samples, refuse_empty_rows
+from protolearn.core.validation import (
+    check_scale,
+    given_array,
+    hinted,
+    read_samples,
+    refuse_empty_rows,
+    require_memory,
+)
 from protolearn.lvq._request import Table, find_counterfactuals, known_ranges, read_request
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
@@ -568,6 +575,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
                     f"Class {self.classes_[code]!s} has {available[code]} samples, fewer than its {count} prototypes. "
                     "Use fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
+        n_bytes = 10 * 8 * sum(counts) * self.n_features_in_
+        what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
+        require_memory(what, n_bytes, "use fewer prototypes")
         return np.repeat(np.arange(len(counts)), counts)
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:
