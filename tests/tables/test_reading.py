@@ -2,6 +2,8 @@
 
 import csv
 import io
+from datetime import date, timedelta
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -393,3 +395,80 @@ def test_pictures_gray_or_in_color(tmp_path):
     assert table.shape == (2, 768)
     assert table.filter(like="blue").iloc[1].max() == 0
     assert read_pictures(tmp_path, ["gray 0,0"]).X.columns[0] == "gray 0,0"
+
+
+STRANGE = {
+    "lists": [[1.0, 2.0], [3.0]] * 3,
+    "bytes": [b"ab", b"\xff"] * 3,
+    "records": [{"a": 1}, {"a": 2}] * 3,
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_values_that_are_several_or_bytes_are_refused_or_ignored(tmp_path, what):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "odd": STRANGE[what]}).to_parquet(path)
+    found = read_table(path)
+    with pytest.raises(ValueError, match=f"Column 'odd' contains {what}, but needs one number, text or date"):
+        TablePreparation().fit(found)
+    assert TablePreparation(ignore=["odd"]).fit(found).get_feature_names_out().tolist() == ["x"]
+    with pytest.raises(ValueError, match=f"Each label must be .* contain {what}"):
+        as_labels(found["odd"])
+    with pytest.raises(ValueError, match=f"contains {what} in column 'odd', not distances"):
+        read_distances(path)
+    trained = TablePreparation().fit(found.assign(odd=[1.5, 2, 3, 4, 5, 7]))
+    with pytest.raises(ValueError, match=f"Column 'odd' contains {what}"):
+        trained.transform(found)
+
+
+def test_types_of_parquet_are_numbers_dates_and_categories(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "table.parquet"
+    columns = {
+        "decimal": pa.array([Decimal("1.250"), Decimal("3.500"), None]),
+        "day": pa.array([date(2020, 1, 1), date(2020, 2, 1), None]),
+        "while": pa.array([timedelta(1), timedelta(2.5), None]),
+        "kind": pa.array(["a", "b", None]).dictionary_encode(),
+        "half": pa.array(np.array([1, 2, 4], np.float16)),
+        "nul": pa.array(["a\0b", "c", None]),
+        "time": pa.array([1, 2, None], pa.timestamp("s", "UTC")),
+    }
+    parquet.write_table(pa.table(columns), path)
+    table = read_table(path)
+    preparation = TablePreparation().fit(table)
+    assert [c.kind for c in preparation.columns_] == [
+        "number",
+        "date",
+        "number",
+        "category",
+        "number",
+        "category",
+        "date",
+    ]
+    prepared = preparation.transform(table)
+    np.testing.assert_array_equal(prepared["decimal"], [1.25, 3.5, np.nan])
+    np.testing.assert_array_equal(prepared["day"], [0, 31, np.nan])
+    np.testing.assert_array_equal(prepared["while"], [1, 2.5, np.nan])
+    assert {c.name: (c.low, c.high) for c in preparation.columns_}["while"] == (1, 2.5)
+
+
+def test_errors_in_excel_are_missing(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["NA", "n", "kind"], [1, 1.5, "NA"], [2, "#DIV/0!", "#REF!"], [3, "#N/A", "None"], [5, "NA", "u"]]:
+        book.active.append(row)
+    book.save(tmp_path / "table.xlsx")
+    found = read_table(tmp_path / "table.xlsx")
+    np.testing.assert_array_equal(found["n"], [1.5, np.nan, np.nan, np.nan])
+    assert as_labels(found["kind"]).tolist() == ["NA", None, "None", "u"]
+    assert found["NA"].tolist() == [1, 2, 3, 5]
+
+
+def test_dates_that_could_have_the_month_first_are_said():
+    def done(texts):
+        return TablePreparation().fit(pd.DataFrame({"day": texts, "x": range(len(texts))})).columns_[0].done
+
+    assert done(["03/04/2020", "05/06/2020"]).endswith("(read as %d/%m/%Y, but could also be %m/%d/%Y)")
+    assert done(["03/04/2020", "13/06/2020"]).endswith("(read as %d/%m/%Y)")
+    assert done(["03/04/2020", "05/16/2020"]).endswith("(read as %m/%d/%Y)")

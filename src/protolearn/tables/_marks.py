@@ -17,8 +17,8 @@ MOSTLY = 0.9  # of the texts of a column are numbers; those of others show nothi
 
 def decided_mark(
     path: Path, columns: Iterable[tuple[str, Any]], separator: str | None, known: str | None
-) -> tuple[str | None, list[str]]:
-    """Return the decimal mark of a table, and notes on numbers that do not show it.
+) -> tuple[str | None, dict[str, str], list[str]]:
+    """Return the decimal mark of a table, those that columns show, and notes on numbers that do not show it.
 
     Numbers such as 2,5 show the mark. Columns with numbers such as 1,250 only are read with the mark that the other
     columns show, or else with the mark of the training table, or the usual one of the separator. If these differ, or
@@ -36,10 +36,11 @@ def decided_mark(
         Decimal mark of the training table.
     """
     found = {name: marks for name, texts in columns if (marks := marks_of(texts)).numbers >= MOSTLY}
-    shown = {marks.own for marks in found.values() if marks.own is not None}
+    own = {name: marks.own for name, marks in found.items() if marks.own is not None}
+    shown = set(own.values())
     unclear = {name: marks.either for name, marks in found.items() if marks.own is None and marks.either}
     if not unclear:
-        return (shown.pop() if len(shown) == 1 else known), []
+        return (shown.pop() if len(shown) == 1 else known), own, []
     usual = None if shown else _usual(unclear.values(), separator)
     candidates = shown if len(shown) == 1 else {mark for mark in (known, usual) if mark is not None}
     example = next(iter(unclear.values()))[0]
@@ -51,9 +52,8 @@ def decided_mark(
             'file shows which; give the decimal mark, as decimal="." or decimal="," (--decimal on the command line).'
         )
     mark = candidates.pop()
-    return mark, [
-        f"Numbers such as {example} in {names} are read as {_value(example, mark)} (decimal {MARK_NAMES[mark]})."
-    ]
+    said = f"Numbers such as {example} in {names} are read as {_value(example, mark)} (decimal {MARK_NAMES[mark]})."
+    return mark, own, [said]
 
 
 def _usual(unclear: Iterable[list[str]], separator: str | None) -> str | None:

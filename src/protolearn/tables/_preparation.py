@@ -17,7 +17,16 @@ from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import Constraint, instance, none
 from protolearn.core.types import Array, Floats
 from protolearn.tables._pandas import pandas
-from protolearn.tables._values import as_labels, date_format, is_text, marks_of, read_dates, read_numbers, without_words
+from protolearn.tables._values import (
+    as_labels,
+    date_format,
+    is_text,
+    marks_of,
+    read_dates,
+    read_numbers,
+    strange_values,
+    without_words,
+)
 
 __all__ = ["MISSING", "Column", "TablePreparation"]
 
@@ -246,6 +255,7 @@ class TablePreparation(TransformerMixin, Estimator):
             return Column(name, "target", "the class of each row", missing)
         if name in self.ignore:
             return Column(name, "ignored", "left out, as requested", missing)
+        _check_values(name, values)
         kind, done, *formats = _kind(name, values, name in self.keep, self.decimal_ or ".")
         if kind not in TEXTS:
             missing = float(without_words(values).isna().to_numpy().mean())
@@ -263,9 +273,9 @@ class TablePreparation(TransformerMixin, Estimator):
 
 def _kind(name: str, values: Any, keep: bool, decimal: str) -> tuple[str, ...]:
     """Return the kind of a column, what is done with it, and of dates the format and the first."""
-    if values.dtype.kind in "iuf":
+    if values.dtype.kind in "iufm":
         kind, done = _number(name, _floats(values), keep)
-        return kind, done, decimal
+        return kind, done.replace("scaled", "days, scaled") if values.dtype.kind == "m" else done, decimal
     texts = values.dropna()
     if is_text(texts):
         texts = pandas().Series(as_labels(texts), index=texts.index, dtype=object).dropna()
@@ -302,7 +312,11 @@ def _text(present: Any, texts: Any, rows: int, keep: bool, decimal: str) -> tupl
     """Return what `_kind` does for a column of texts, given also without words for missing values, as ``present``."""
     form = date_format(present)
     if form is not None:
-        return _date(read_dates(present, form), form)
+        kind, done, *formats = _date(read_dates(present, form), form)
+        by_month = form.replace("%d/%m", "%m/%d")
+        if by_month != form and read_dates(present, by_month).notna().all():
+            done = done.replace(")", f", but could also be {by_month})")
+        return kind, done, *formats
     mark = marks_of(present).own or decimal
     numbers = read_numbers(present, mark)
     if numbers.notna().mean() >= MOSTLY:
@@ -328,6 +342,7 @@ def _date(dates: Any, form: str) -> tuple[str, ...]:
 def _prepared(column: Column, values: Any) -> Any:
     """Return a column of a new table as it was learned."""
     pd = pandas()
+    _check_values(column.name, values)
     if column.kind != "category":
         values = without_words(values)
     if column.kind in CATEGORIES:
@@ -352,7 +367,20 @@ def _prepared(column: Column, values: Any) -> Any:
     return np.where(finite, numbers, np.nan)
 
 
+def _check_values(name: str, values: Any) -> None:
+    strange = strange_values(values)
+    if strange is not None:
+        remedy = "store them as text" if strange == "bytes" else "put their parts into columns of their own"
+        raise ValueError(
+            f"Column {name!r} contains {strange}, but needs one number, text or date in each row; {remedy}, or leave "
+            "the column out (ignore, on the command line --ignore)."
+        )
+
+
 def _floats(values: Any) -> Floats:
+    """Return numbers as floats, and durations in days."""
+    if values.dtype.kind == "m":
+        values = values / pandas().Timedelta(days=1)
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

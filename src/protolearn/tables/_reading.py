@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -16,11 +16,13 @@ from protolearn.core.types import Array
 from protolearn.tables._dialect import Dialect, find_dialect, unique_names
 from protolearn.tables._marks import MARK_NAMES, decided_mark
 from protolearn.tables._pandas import optional, pandas
-from protolearn.tables._values import has_marks, is_gap, is_text, marks_of, read_numbers
+from protolearn.tables._values import HEAD, has_marks, is_gap, is_text, marks_of, read_numbers, strange_values
 
 __all__ = ["read_array", "read_table"]
 
 UNKNOWN = ["?"]  # taken as missing beside what pandas knows: empty, NA, NaN, null, None and the like
+EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!")
+EMPTY = {"keep_default_na": False, "na_values": ["", *EXCEL_ERRORS]}
 FREE_CELLS, CELLS_PER_BYTE = 2**23, 1000  # that a Parquet file of any size may have; beyond those
 TARGETS = ("y", "target", "label", "labels")  # names of arrays that hold one value for each row
 
@@ -91,24 +93,26 @@ def _text(path: Path, decimal: str | None, like: Any) -> Any:
     dialect = find_dialect(path)
     frame = _parsed(path, dialect, decimal=decimal or dialect.decimal)
     known, coded = _as_learned(like)
+    own: dict[str, str] = {}
     notes: list[str] = []
     fractions = _has_fractions(frame)
     mark = decimal or (dialect.decimal if dialect.decimal == "," or fractions else None)
     doubtful = (known == "," and fractions) or any(has_marks(frame[name]) for name in _texts_of(frame))
     if decimal is None and doubtful:
         cells = _parsed(path, dialect, dtype=str)
-        cells = [(name, column) for name, column in cells.items() if name not in coded]
-        mark, notes = decided_mark(path, cells, dialect.separator, known)
+        columns = [(name, _telling(texts, frame[name])) for name, texts in cells.items() if name not in coded]
+        mark, own, notes = decided_mark(path, columns, dialect.separator, known)
         if mark is not None and mark != dialect.decimal:
             frame = _parsed(path, dialect, decimal=mark)
-    with_numbers(frame, mark or ".", coded)
+    with_numbers(frame, mark or ".", own, coded)
     texts = [name for name in frame if name in coded or _may_have_words(frame[name])]
     if texts:  # in which only empty cells are missing
         cells = _parsed(path, dialect, dtype=str, usecols=texts, keep_default_na=False, na_values=[""])
         for name in texts:
             frame[name] = cells[name] if cells[name].notna().any() else frame[name]
     for name in _texts_of(frame):
-        frame[name] = frame[name].map(from_cell, na_action="ignore")
+        if any(str(text).startswith("'") for text in frame[name].unique()):
+            frame[name] = frame[name].map(from_cell, na_action="ignore")
     return _with_attrs(frame, mark, known, [*_on_encoding(dialect), *notes])
 
 
@@ -140,7 +144,13 @@ def _parsed(path: Path, dialect: Dialect, **options: Any) -> Any:
 
 
 def _texts_of(frame: Any) -> list[str]:
-    return [name for name in frame if is_text(frame[name])]
+    return [name for name in frame if is_text(frame[name]) and strange_values(frame[name]) is None]
+
+
+def _telling(texts: Any, column: Any) -> Any:
+    """Return texts that show as much as all do: of a column of numbers, the first ones if they show the mark."""
+    head = texts.iloc[:HEAD]
+    return head if not is_text(column) and marks_of(head).own is not None else texts
 
 
 def _has_fractions(frame: Any) -> bool:
@@ -193,17 +203,20 @@ def _what_is_wrong(path: Path, dialect: Dialect, reason: str) -> str:
     return f"{path} cannot be read as a table ({reason.strip().partition(chr(10))[0]})."
 
 
-def with_numbers(frame: Any, decimal: str, coded: Collection[str]) -> None:
-    """Replace columns of texts that are all numbers, with marks between thousands say, by these, except some."""
+def with_numbers(frame: Any, decimal: str, own: Mapping[str, str], coded: Collection[str]) -> None:
+    """Replace columns of texts that are all numbers, with marks between thousands say, by these, except some.
+
+    Columns are read with their own decimal mark if it is known.
+    """
     for name in [name for name in _texts_of(frame) if name not in coded]:
         present = frame[name].dropna()
-        present = present[~present.map(is_gap).astype(bool)]
+        present = present[~present.isin([value for value in present.unique() if is_gap(value)])]
         if len(present) == 0 or isinstance(present.iloc[0], bool):
             continue
         head = present.iloc[:100]
         if not any(read_numbers(head, mark).notna().all() for mark in ".,"):
             continue
-        numbers = read_numbers(present, marks_of(present).own or decimal)
+        numbers = read_numbers(present, own.get(name) or marks_of(present).own or decimal)
         if numbers.notna().all():
             frame[name] = numbers.reindex(frame.index)
 
@@ -212,8 +225,8 @@ def _typed(path: Path, frame: Any, decimal: str | None, like: Any) -> Any:
     """Return a table of a file that stores the types of its values, with numbers in place of texts that are such."""
     known, coded = _as_learned(like)
     cells = [(name, frame[name]) for name in _texts_of(frame) if name not in coded]
-    mark, notes = (decimal, []) if decimal else decided_mark(path, cells, None, known)
-    with_numbers(frame, mark or ".", coded)
+    mark, own, notes = (decimal, {}, []) if decimal else decided_mark(path, cells, None, known)
+    with_numbers(frame, mark or ".", own, coded)
     return _with_attrs(frame, mark, known, notes)
 
 
@@ -241,7 +254,7 @@ def _excel(path: Path) -> Any:
             check_unpacked(archive.infolist(), file_size(path), (ZIP_STORED, ZIP_DEFLATED))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on styles, which do not matter here
-            cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", na_values=UNKNOWN)
+            cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", **EMPTY)
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as openpyxl finds damage

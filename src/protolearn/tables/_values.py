@@ -13,6 +13,7 @@ from protolearn.core.types import Array
 from protolearn.tables._pandas import pandas
 
 __all__ = [
+    "HEAD",
     "Marks",
     "as_labels",
     "date_format",
@@ -22,6 +23,7 @@ __all__ = [
     "marks_of",
     "read_dates",
     "read_numbers",
+    "strange_values",
     "without_words",
 ]
 
@@ -38,8 +40,30 @@ DATE_FORMATS = (
     *("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
     *("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
+HEAD = 1000  # rows that are tried before all others
 DASHES = {"-", "--", ".", "*"}  # taken as missing among numbers
 A_DATE = r"\s*(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4}).*"
+
+
+def strange_values(column: Any) -> str | None:
+    """Return what the values of a column are if they are several values in one, or bytes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> strange_values(pd.Series([[1, 2], [3]])), strange_values(pd.Series(["a", 1, None]))
+    ('lists', None)
+    """
+    if column.dtype != object:
+        return None
+    for kind in {type(value) for value in column}:
+        if issubclass(kind, bytes | bytearray):
+            return "bytes"
+        if issubclass(kind, dict):
+            return "records"
+        if issubclass(kind, tuple) or kind.__hash__ is None:
+            return "lists"
+    return None
 
 
 def is_text(column: Any) -> bool:
@@ -71,8 +95,8 @@ def marks_of(texts: Any) -> Marks:
     Marks(point=0, comma=1, either=['1,250'], numbers=1.0)
     """
     pd = pandas()
-    rows = texts.map(lambda value: isinstance(value, str) and not is_gap(value)).astype(bool)
-    counts = texts[rows].value_counts(sort=False)
+    counts = texts.astype(object).value_counts(sort=False)
+    counts = counts[[isinstance(value, str) and not is_gap(value) for value in counts.index]]
     distinct = pd.Series(counts.index.to_numpy(dtype=object), dtype=object)
     point, comma = _parsed(distinct, "."), _parsed(distinct, ",")
     either = distinct[point.notna() & comma.notna() & (point != comma)]
@@ -91,7 +115,8 @@ def has_marks(texts: Any) -> bool:
     pd = pandas()
     distinct = pd.Series([text for text in texts.dropna().unique() if isinstance(text, str)], dtype=object)
     marked = distinct[distinct.str.fullmatch(MARKED).astype(bool)] if len(distinct) else distinct
-    return bool((_parsed(marked, ".").notna() | _parsed(marked, ",").notna()).any())
+    parts = marked[:HEAD], marked[HEAD:]  # the first ones mostly tell
+    return any((_parsed(part, ".").notna() | _parsed(part, ",").notna()).any() for part in parts)
 
 
 def read_numbers(texts: Any, decimal: str | None = None) -> Any:
@@ -151,7 +176,8 @@ def without_words(values: Any) -> Any:
     """
     if not is_text(values):
         return values
-    return values.where(~values.map(lambda value: isinstance(value, str) and value.strip() in MISSING_WORDS), None)
+    words = [value for value in values.unique() if isinstance(value, str) and value.strip() in MISSING_WORDS]
+    return values.where(~values.isin(words), None) if words else values
 
 
 def date_format(texts: Any) -> str | None:
@@ -203,6 +229,9 @@ def as_labels(values: Any) -> Array:
     (['1', None, '2'], ['True', 'False'], ['a'])
     """
     column = pandas().Series(values)
+    strange = strange_values(column)
+    if strange is not None:
+        raise ValueError(f"Each label must be one text, number or date, but these contain {strange}.")
     codes, distinct = column.factorize()
     names = np.array([_label(value) for value in distinct] + [None], dtype=object)  # the last for missing ones, -1
     return names[codes]
