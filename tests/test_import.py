@@ -36,6 +36,19 @@ def test_unknown_name():
         protolearn.Som  # noqa: B018
 
 
+def test_a_star_imports_estimators_only():
+    """Names such as ``load`` and ``save`` of others stay what they are; ours are imported by name."""
+    names = {"load": "mine", "save": "mine"}
+    exec("from protolearn import *", names)
+    assert names["load"] == names["save"] == "mine"
+    assert inspect.isclass(names["SOM"])
+    assert all(inspect.isclass(value) for name, value in names.items() if name[0].isalpha() and value != "mine")
+    functions = {"load", "save", "to_onnx", "as_metric"}
+    assert functions.isdisjoint(protolearn.__all__)
+    assert functions <= set(dir(protolearn))
+    assert callable(protolearn.load)
+
+
 def test_subpackages_by_attribute():
     assert protolearn.metrics.quantization_error([[0.0]], [[3.0]]) == 3.0
 

@@ -109,7 +109,8 @@ _HOME = {
     "to_onnx": "deployment",
 }
 
-__all__ = ["__version__", *_HOME]
+#: The estimators, but no functions, so that ``from protolearn import *`` does not replace a ``load`` of another origin.
+__all__ = ["__version__", *(name for name in _HOME if name[0].isupper())]
 
 
 def __getattr__(name: str) -> Any:
@@ -125,4 +126,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["__version__", *_HOME])

@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -325,7 +326,7 @@ def test_order_of_columns_and_further_ones_change_nothing(patients, tmp_path):
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
     assert result.exit_code == 0, result.output
     written = pd.read_csv(folder / "predictions.csv")
-    told = pd.DataFrame(json.loads(result.output))
+    told = pd.DataFrame(json.loads(result.output)["predictions"])
     for found in (told, pd.read_csv(tmp_path / "p.csv")):
         np.testing.assert_array_equal(found["predicted"], written["predicted"])
         np.testing.assert_allclose(found["probability"], written["probability"], rtol=1e-9)
@@ -357,6 +358,86 @@ def test_what_is_new_in_a_new_table_is_said(patients, tmp_path):
     assert "Note" not in run("predict", folder / "model.skops", data, "-o", tmp_path / "p.csv").output
 
 
+def test_a_row_without_a_small_change_says_so(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("size,kind\n" + "".join(f"{i % 7},{'small' if i % 7 < 3 else 'large'}\n" for i in range(70)))
+    assert run("classify", table, "--target", "kind", *FAST, "-o", tmp_path / "out").exit_code == 0
+    far = tmp_path / "far.csv"
+    far.write_text("size,kind\n3,large\n")
+    model = protolearn.load(tmp_path / "out" / "model.skops")
+    model[-1].feature_ranges_[0] = model[-1].feature_ranges_[1]  # as if no small sizes had been seen
+    protolearn.save(model, tmp_path / "model.skops")
+    result = run("explain", tmp_path / "model.skops", far, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["no_change"] == "There is no allowed change to another class."
+    assert "There is no allowed change" in run("explain", tmp_path / "model.skops", far).output
+
+
+def test_what_lies_outside_the_training_data_is_said(patients, tmp_path):
+    data, folder, _ = patients
+    model = folder / "model.skops"
+    raw = pd.read_csv(data)
+    lowest, highest = raw["mean area"].min(), raw["mean area"].max()
+    raw["mean radius"] = raw["mean radius"].astype(object)
+    raw.loc[[0, 1], "mean area"] = [-5.0, 1e6]
+    raw.loc[2, "seen"], raw.loc[3, "ward"], raw.loc[5, "mean radius"] = "1999-12-31", "west", "large"
+    raw.to_csv(tmp_path / "new.csv", index=False)
+    result = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
+    found = {entry["column"]: entry for entry in told["outside"]}
+    area = {"column": "mean area", "rows": 2, "from": -5.0, "to": 1e6, "lowest": lowest, "highest": highest}
+    assert found["mean area"] == area
+    assert (found["ward"]["values"], found["ward"]["rows"]) == (["west"], 1)
+    assert (found["mean radius"]["values"], found["mean radius"]["missing"]) == (["large"], True)
+    assert found["seen"]["from"] == "1999-12-31"
+    assert len(found) == 4
+    assert "3 of 200 rows have values outside the range of the training data, in 'mean area'" in " ".join(told["notes"])
+    printed = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "p.csv").output
+    assert re.search(rf"mean area +2 +-5 to 1e\+06 +{lowest:.6g} to {highest:.6g}", printed)
+    assert all(f"Note: {note}" in printed for note in told["notes"])
+    for row, names in ((1, ["mean area"]), (4, ["ward"]), (10, [])):
+        reasons = json.loads(run("explain", model, tmp_path / "new.csv", "--row", row, "--json").output)
+        assert [entry["column"] for entry in reasons["outside"]] == names
+    columns = {c["name"]: c["range"] for c in json.loads(run("info", model, "--json").output)["columns"]}
+    assert columns["mean area"] == [lowest, highest]
+    assert columns["ward"] is None
+    same = json.loads(run("predict", model, data, "-o", tmp_path / "p.csv", "--json").output)
+    assert (same["outside"], same["notes"]) == ([], [])
+
+
+def test_new_files_are_read_with_the_decimal_mark_of_the_model(tmp_path):
+    """Rows one by one, which do not show what 1,250 means, are predicted as all together."""
+    table = frame_of(60)
+    table["width"] = table["width"] + 1.0
+    lines = table.to_csv(index=False, sep="\t", decimal=",", float_format="%.3f").splitlines()
+    (tmp_path / "data.tsv").write_text("\n".join([*lines, "0,5\ta"]))
+    result = run("classify", tmp_path / "data.tsv", "--target", "class", "-o", tmp_path / "out", *FAST)
+    assert "61 rows, 2 columns, decimal comma" in result.output
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["data"]["decimal"] == ","
+    written = pd.read_csv(tmp_path / "out" / "predictions.csv")["predicted"]
+    for row in range(0, 60, 12):
+        (tmp_path / "new.tsv").write_text(f"{lines[0]}\n{lines[row + 1]}\n")
+        result = run("predict", tmp_path / "out" / "model.skops", tmp_path / "new.tsv", "-o", tmp_path / "p.csv")
+        assert result.exit_code == 0, result.output
+        assert pd.read_csv(tmp_path / "p.csv")["predicted"].tolist() == [written[row]]
+
+
+def test_classes_may_have_the_names_of_missing_values(tmp_path):
+    table = frame_of(60)
+    table["class"] = np.array(["None", "NA", "?", "x"])[np.arange(60) % 4]
+    table["width"] += 10 * (np.arange(60) % 4)
+    table.loc[8, "class"] = ""
+    table.to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", *FAST)
+    assert result.exit_code == 0, result.output
+    assert "classes named '?' (15 rows), 'NA' (15 rows), 'None' (14 rows)." in result.output
+    assert "1 rows without a class are not used" in result.output
+    assert protolearn.load(tmp_path / "out" / "model.skops").classes_.tolist() == ["?", "NA", "None", "x"]
+    again = read_table(tmp_path / "out" / "predictions.csv")
+    assert set(again["predicted"]) == {"?", "NA", "None", "x"}
+
+
 def test_reasons_are_those_of_the_library(patients):
     data, folder, _ = patients
     model, raw = protolearn.load(folder / "model.skops"), read_table(data)
@@ -375,6 +456,8 @@ def test_reasons_are_those_of_the_library(patients):
     changed = {change["column"]: change["to"] for change in told["change"]["columns"]}
     new = raw[8:9].assign(**changed)
     assert model.predict(new)[0] == told["change"]["class"] != told["class"]
+    numbers = raw.select_dtypes("number").columns
+    assert all(raw[name].min() <= changed[name] <= raw[name].max() for name in numbers if name in changed)
     result = run("explain", folder / "model.skops", data, "--row", 201)
     assert (result.exit_code, "has 200 rows; there is no row 201." in result.output) == (1, True)
 
@@ -672,3 +755,41 @@ def test_markup_in_files_is_shown(tmp_path):
     assert "[bold]x" in printed
     assert "\x1b" not in printed
     assert re.search(r"^\N{REPLACEMENT CHARACTER}\[2J +category", printed, flags=re.MULTILINE)
+
+
+def test_texts_of_files_are_inert_in_json_and_csv(tmp_path):
+    hidden, formula = "\x85\x9b31m\x7f\u202e\u2066\u200f\u2028", "=HYPERLINK(A1)"
+    table = frame_of(name=[f"-{i}+{hidden}{i}" for i in range(40)], **{f"kind{hidden}": ["@u", "-5"] * 20})
+    table["class"] = np.where(table["class"] == "a", formula, "-1")
+    table.to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", *FAST, "--json")
+    assert result.exit_code == 0, result.output
+    model = tmp_path / "out" / "model.skops"
+    for text in (
+        result.output,
+        (tmp_path / "out" / "report.json").read_text(encoding="utf-8"),
+        run("predict", model, tmp_path / "data.csv", "-o", tmp_path / "p.csv", "--json").output,
+        run("explain", model, tmp_path / "data.csv", "--json").output,
+        run("info", model, "--json").output,
+    ):
+        assert json.loads(text)
+        assert not set(hidden) - {"3", "1", "m"} & set(text)
+    for path in (tmp_path / "out" / "predictions.csv", tmp_path / "p.csv"):
+        raw = pd.read_csv(path)
+        assert set(raw["predicted"]) == {f"'{formula}", "-1"}
+        assert raw["name"].str.startswith("'-").all()
+        again = read_table(path)
+        assert again["name"].tolist() == table["name"].tolist()
+        assert again["predicted"].tolist() == table["class"].tolist()
+
+
+def test_warnings_are_printed_without_controls(tmp_path, monkeypatch):
+    def load(path):
+        warnings.warn("old \x9b31m version", UserWarning, stacklevel=2)
+        raise ValueError("no model")
+
+    (tmp_path / "model.skops").touch()
+    monkeypatch.setattr("protolearn.load", load)
+    result = run("info", tmp_path / "model.skops")
+    assert result.exit_code == 1
+    assert "Warning: old \N{REPLACEMENT CHARACTER}31m version" in result.output

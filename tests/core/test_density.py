@@ -185,8 +185,8 @@ class TestParzen:
             parzen_log_density(np.ones((5, 2)))
         with pytest.raises(ValueError, match="no pair of samples"):
             parzen_log_density([[1.0]])
-        with pytest.raises(ValueError, match=r"no pair of samples.*total is 1"):
-            parzen_log_density([[1.0], [2.0]], sample_weight=[0.5, 0.5])
+        with pytest.raises(ValueError, match=r"no pair of samples.*only one sample has a weight"):
+            parzen_log_density([[1.0], [2.0]], sample_weight=[0.5, 0.0])
         with pytest.raises(ValueError, match="points have 1 features, but the samples have 2"):
             parzen_log_density(np.eye(2), points=[[1.0]])
         for bandwidth in (0.0, -1.0, np.nan):
@@ -194,6 +194,10 @@ class TestParzen:
                 parzen_log_density(np.eye(2), bandwidth=bandwidth)
         with pytest.raises(ValueError, match="sample_weight"):
             parzen_log_density(np.eye(2), sample_weight=[0, 0])
+
+    def test_shares_count_once_on_average(self):
+        shares = parzen_log_density([[1.0], [2.0]], sample_weight=[0.5, 0.5])
+        np.testing.assert_allclose(shares, parzen_log_density([[1.0], [2.0]]), rtol=1e-12)
 
 
 class TestMeanPairwiseDistance:

@@ -1,11 +1,12 @@
 """Outputs are whole or not there, never in place of an input, and known to be possible before the work begins."""
 
+import errno
 import os
 import stat
 
 import pytest
 
-from protolearn.core.files import check_output, file_size, replacing
+from protolearn.core.files import check_output, file_size, replacing, replacing_together
 
 
 def names(folder):
@@ -125,3 +126,67 @@ def test_only_ordinary_files_are_read(tmp_path):
         file_size(tmp_path)
     with pytest.raises(FileNotFoundError):
         file_size(tmp_path / "none")
+
+
+def write_pair(folder, second):
+    with replacing_together() as writing:
+        with writing(folder / "a.txt") as new:
+            new.write_text("new a")
+        with writing(folder / "b.txt") as new:
+            second(new)
+
+
+@pytest.mark.parametrize("existing", [(), ("a.txt",), ("a.txt", "b.txt")])
+@pytest.mark.parametrize("error", [ValueError("b"), OSError(errno.ENOSPC, "no space"), SystemExit(1)])
+def test_outputs_are_replaced_together_or_not_at_all(tmp_path, existing, error):
+    for name in existing:
+        (tmp_path / name).write_text("old")
+
+    def fail(new):
+        new.write_text("half")
+        raise error
+
+    with pytest.raises(type(error)):
+        write_pair(tmp_path, fail)
+    assert names(tmp_path) == list(existing)
+    assert all((tmp_path / name).read_text() == "old" for name in existing)
+    write_pair(tmp_path, lambda new: new.write_text("new b"))
+    assert [(tmp_path / name).read_text() for name in names(tmp_path)] == ["new a", "new b"]
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("existing", [(), ("a.txt",)])
+def test_files_get_back_if_the_last_one_cannot_take_its_place(tmp_path, existing, linked, monkeypatch):
+    for name in existing:
+        (tmp_path / name).write_text("old")
+
+    def no_link(source, target):
+        raise PermissionError(errno.EPERM, "this file system has no links")
+
+    if not linked:
+        monkeypatch.setattr(os, "link", no_link)
+
+    def obstruct(new):
+        new.write_text("new b")
+        (tmp_path / "b.txt").mkdir()
+
+    with pytest.raises(OSError, match=r"b\.txt cannot be written"):
+        write_pair(tmp_path, obstruct)
+    assert names(tmp_path) == [*existing, "b.txt"]
+    assert all((tmp_path / name).read_text() == "old" for name in existing)
+
+
+def test_an_error_of_writing_names_the_output_and_the_reason(tmp_path):
+    def fails(number, path):
+        raise OSError(number, os.strerror(number), *([path] if path else []))
+
+    for number, path in ((errno.ENOSPC, None), (errno.EFBIG, None), (errno.EDQUOT, "own")):
+        said = pytest.raises(OSError, match=rf"a\.txt cannot be written: {os.strerror(number)}$")
+        with said, replacing(tmp_path / "a.txt") as new, replacing(new) as inner:
+            fails(number, path and str(inner))
+    with pytest.raises(OSError, match=r"a\.txt cannot be written: encoder error"), replacing(tmp_path / "a.txt"):
+        raise OSError("encoder error")
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "a.txt"):
+        (tmp_path / "input.txt").read_text()
+    assert caught.value.filename == str(tmp_path / "input.txt")
+    assert names(tmp_path) == []

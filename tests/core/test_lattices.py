@@ -1,5 +1,6 @@
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import BaseEstimator, clone
 
+from protolearn.core import lattices
 from protolearn.core.lattices import (
     Lattice,
     as_lattice,
@@ -480,3 +482,26 @@ class TestAsLattice:
 def test_empty_lattices_are_refused(make):
     with pytest.raises(ValueError, match="must be an integer in"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "args", "n_nodes"),
+    [
+        (rectangular, (10**9, 10**9), "1e+18"),
+        (hexagonal, (10**9, 10**10), "1e+19"),
+        (chain, (10**13,), "1e+13"),
+        (tree, (10, 10**9), "inf"),
+        (tree, (1, 10**9), "1000000001"),
+        (hyperbolic, (7, 10**9), "inf"),
+        (hyperbolic, (10**12, 1), "1e+12"),
+        (as_lattice, ((10**6, 10**7),), "1e+13"),
+    ],
+)
+def test_lattices_beyond_all_memory_are_refused_before_anything_is_made(make, args, n_nodes):
+    with pytest.raises(MemoryError, match=rf"of {re.escape(n_nodes)} nodes needs .* GB of memory, but only .* use "):
+        make(*args)
+
+
+@pytest.mark.parametrize("size", [(7, 1), (7, 2), (7, 4), (8, 3), (11, 2)])
+def test_size_of_hyperbolic_lattices_is_known_in_advance(size):
+    assert lattices._tessellation_size(*size) == hyperbolic(*size).n_nodes

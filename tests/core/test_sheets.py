@@ -97,7 +97,7 @@ def test_long_results_say_what_they_leave_out(model):
     assert str(classifier.explain(X)).endswith("and 30 more samples; to_frame() returns all")
     assert str(classifier.counterfactual(X[:12])).endswith("and 2 more samples; to_frame() returns all")
     fixed = classifier.counterfactual(X[:1], fixed=list(X))
-    assert "no change found" in str(fixed)
+    assert "There is no allowed change" in str(fixed)
     assert fixed.to_frame().empty
 
 

@@ -35,7 +35,7 @@ SHAPED = {
     "low rank": MatrixNeuralGas(3, n_components=2, random_state=0),
     "ngpca": NGPCA(3, 2, random_state=0),
     "vqpca": VQPCA(3, 2, random_state=0),
-    "mixture": MixturePPCA(3, 2, random_state=0),
+    "mixture": MixturePPCA(3, 2, random_state=3),
 }
 PLAIN = {
     "kmeans": KMeans(4, random_state=0),

@@ -402,8 +402,10 @@ def test_the_same_seed_gives_the_same_view():
 def test_a_structure_of_any_size_is_scaled():
     X, y = data(60)
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.8]])
-    small, large = (SONE(structure=size * corners, max_iter=20, random_state=0).fit(X) for size in (1.0, 1000.0))
-    np.testing.assert_allclose(large.embedding_, 1000 * small.embedding_, rtol=1e-6)
+    small = SONE(structure=corners, max_iter=20, random_state=0).fit(X)
+    for size in (1000.0, 1e200, 1e-200):
+        large = SONE(structure=size * corners, max_iter=20, random_state=0).fit(X)
+        np.testing.assert_allclose(large.embedding_ / size, small.embedding_, rtol=1e-6)
     np.testing.assert_allclose(small.structure_, corners)
     np.testing.assert_array_equal(small.labels_, pairwise_distances(small.embedding_, corners).argmin(axis=1))
     np.testing.assert_array_equal(y[small.exemplars_], [np.bincount(y[small.labels_ == i]).argmax() for i in range(3)])
@@ -518,6 +520,11 @@ def test_failed_fits_lose_nothing():
         ({"n_neighbors_start": 30}, "n_neighbors_start=30 must be"),
         ({"n_neighbors_end": 0.5}, "n_neighbors_end=0.5 must be"),
         ({"scale_end": 0.0}, "scale_end=0.0"),
+        ({"spacing": 1e-300}, r"spacing=1e-300 must be a number in \(1e-30, 1e\+30\]"),
+        ({"variance": 1e300}, r"variance=1e\+300 must be a number in \(1e-30, 1e\+30\]"),
+        ({"learning_rate_start": 1e300}, r"learning_rate_start=1e\+300 must be a number in"),
+        ({"structure": [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1e300, 0.0]]}, r"structure has values up to 1e\+300"),
+        ({"init": np.full((30, 2), 1e300)}, r"init has values up to 1e\+300"),
         ({"learning_rate_start": -1.0}, "learning_rate_start=-1.0"),
         ({"bandwidth": "entropy"}, "bandwidth='entropy'"),
         ({"init": "spectral"}, "init='spectral'"),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
+from protolearn.core.texts import as_cell
 from protolearn.explore import explore
 from protolearn.explore._page import MODULES, script
 from protolearn.explore._payload import narrowed, pack
@@ -33,6 +34,13 @@ def test_script_is_small():
 def test_nothing_but_data_is_packed():
     with pytest.raises(TypeError, match="set cannot be part of a page"):
         pack({"a": {1, 2}})
+
+
+def test_any_characters_are_a_title_or_a_name(tmp_path):
+    view = BaseEstimator()
+    view.embedding_ = np.zeros((2, 2))
+    path = explore(view, np.eye(2), names=["\ud800", "b"], title="a\ud800b\x85", path=tmp_path / "view.html")
+    assert "<title>a?b" in path.read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -101,6 +109,7 @@ def odd(tmp_path):
     frame.iloc[3, 0], frame.iloc[5, 0] = np.nan, np.inf
     frame["kind"] = np.where(np.arange(40) % 2, 'with, comma and "quotes"', None)
     names = [f"sample {i}\nof two lines" if i == 7 else f"sample {i}" for i in range(40)]
+    names[8] = "=1+1"
     view = BaseEstimator()
     view.embedding_ = np.random.RandomState(0).normal(size=(40, 2))
     y = ["one", "two"] * 20
@@ -138,7 +147,7 @@ def test_table_sorts_pages_and_is_saved(visit, odd):
         page.click("text=Save as CSV")
     assert download.value.suggested_filename == "Odd.csv"
     saved = pd.read_csv(download.value.path(), index_col="sample")
-    assert saved.index.tolist() == [names[8], names[7], names[3]]
+    assert saved.index.tolist() == [as_cell(names[8]), names[7], names[3]] == ["'=1+1", names[7], names[3]]
     numbers = frame.columns[:130]
     np.testing.assert_array_equal(saved[numbers], frame[numbers].iloc[[8, 7, 3]])
     assert saved["class"].tolist() == ["one", "two", "two"]

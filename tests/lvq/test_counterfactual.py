@@ -82,7 +82,7 @@ def test_no_restart_finds_a_smaller_change(model, data, request):
     model = clone(model).fit(X, y)
     rng = np.random.default_rng(1)
     some = X[rng.choice(len(X), 8, replace=False)]
-    found = model.counterfactual(some)
+    found = model.counterfactual(some, bounds=None)
     assert (model.predict(found.samples) != model.predict(some)).all()
     for x, value in zip(some, found.distances):
         assert value <= by_restarts(model, x, rng) * 1.001 + 1e-8
@@ -255,7 +255,7 @@ def test_margins_are_reached_and_cost_more(model, target, wine):
     model = clone(model).fit(X, y)
     lengths = []
     for margin in (0.0, 0.1, 0.4):
-        found = model.counterfactual(X[::30], target, margin=margin)
+        found = model.counterfactual(X[::30], target, margin=margin, bounds=None)
         assert found.found.all()
         assert (model.predict(found.samples) == target).all()
         assert (model.confidence(found.samples) >= margin).all()
@@ -320,6 +320,7 @@ def test_scale_of_the_samples_does_not_matter(scale, wine):
         one = clone(model).fit(X, y)
         other = clone(one).fit(X, y)
         other.prototypes_, other._center = one.prototypes_ * scale, one._center * scale
+        other.feature_ranges_ = one.feature_ranges_ * scale
         asked = {"fixed": [0], "margin": 0.1}
         found = one.counterfactual(X[::30], **asked)
         scaled = other.counterfactual(X[::30] * scale, **asked)
@@ -354,9 +355,8 @@ def test_features_by_name_and_tables():
         ({"bounds": {4: (0, 1)}}, "bounds contains 4, which is not a feature"),
         ({"bounds": {0: (9, 1)}}, "the lower one is above the upper one"),
         ({"bounds": {0: 3}}, "expected two numbers, None for no bound"),
-        ({"bounds": {0: (0, 1)}}, "Sample 0 has x0=5.1, outside its bounds 0 to 1"),
-        ({"integers": [0]}, "Sample 0 has x0=5.1, but x0 is one of the integers"),
-        ({"groups": [[0, 1]]}, "Sample 0 has .* in the group x0, x1; one must be 1 and the others 0"),
+        ({"bounds": "train"}, "bounds='train' must be 'training' .*, a dict from features to pairs"),
+        ({"bounds": [(0, 1)] * 4}, "must be 'training' .*, a dict from features to pairs"),
         ({"groups": [[0, 1], [1, 2]]}, "only once in groups"),
         ({"increasing": [1], "decreasing": [1]}, "x1 is both increasing and decreasing"),
         ({"margin": 1.0}, "margin=1.0 must be a number in"),
@@ -367,6 +367,88 @@ def test_requests_that_make_no_sense(asked, message, iris):
     model = GLVQ().fit(*iris)
     with pytest.raises(ValueError, match=message):
         model.counterfactual(iris[0][:1], **asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"bounds": {0: (4.5, 5)}}, "It has x0=5.1, outside its bounds 4.5 to 5."),
+        ({"integers": [0]}, "It has x0=5.1, but x0 is one of the integers."),
+        ({"groups": [[0, 1]]}, "It has [5.1, 3.5] in the group x0, x1; one must be 1 and the others 0."),
+    ],
+)
+def test_a_sample_that_is_not_allowed_itself_does_not_concern_others(asked, message, iris):
+    model = GLVQ().fit(*iris)
+    others = {"bounds": [4.9, 3.0, 1.4, 0.2], "integers": [5.0, 3.5, 1.4, 0.2], "groups": [1.0, 0.0, 1.4, 0.2]}
+    some = np.array([iris[0][0], others[next(iter(asked))]])
+    found = model.counterfactual(some, **asked)
+    assert found.found.tolist() == [False, True]
+    assert found.messages.tolist() == [f"The sample itself is not allowed. {message}", ""]
+    assert found.distances[0] == np.inf
+    assert np.array_equal(found.samples[0], some[0])
+    assert np.array_equal(found.samples[1], model.counterfactual(some[1:], **asked).samples[0])
+    assert found.table() == f"0. The sample itself is not allowed. {message}"
+    assert message in str(found)
+
+
+KINDS = [GMLVQ(2, random_state=0), GRLVQ(random_state=0), LGMLVQ(2, random_state=0), LVQ1(2, random_state=0)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("model", KINDS, ids=name)
+def test_changes_stay_within_the_training_samples(model, sparse, wine):
+    X, y = wine
+    X = X[:, :6]
+    model = clone(model).fit(X, y)
+    assert np.array_equal(model.feature_ranges_, [X.min(axis=0), X.max(axis=0)])
+    some, asked = X[::12], {"sparse": sparse, "target": 2, "margin": 0.3}
+    free = model.counterfactual(some, bounds=None, **asked)
+    found = model.counterfactual(some, **asked)
+    outside = ((free.samples < X.min(axis=0)) | (free.samples > X.max(axis=0))).any(axis=1)
+    assert outside.any() or not (sparse and isinstance(model, GMLVQ))
+    assert ((X.min(axis=0) <= found.samples) & (found.samples <= X.max(axis=0))).all()
+    assert np.array_equal(found.messages == "", found.found)
+    explicit = model.counterfactual(some, bounds=dict(enumerate(zip(X.min(axis=0), X.max(axis=0)))), **asked)
+    assert np.array_equal(found.samples, explicit.samples)
+    wide = model.counterfactual(some, bounds=dict.fromkeys(range(6), (None, None)), **asked)
+    assert np.array_equal(wide.samples, free.samples)
+
+
+def test_values_outside_of_the_training_samples_may_stay(wine):
+    X, y = wine
+    model = GMLVQ(random_state=0).fit(X, y)
+    low, high = model.feature_ranges_
+    new = X[:4].copy()
+    new[:, 0], new[:, 1] = high[0] + 2.0, low[1] - 1.0
+    found = model.counterfactual(new, target=1)
+    assert found.found.all()
+    assert ((np.minimum(low, new) <= found.samples) & (found.samples <= np.maximum(high, new))).all()
+
+
+def test_ranges_follow_streams_and_leave_out_what_is_missing_or_weighs_nothing(wine):
+    X, y = wine
+    for model in (GLVQ(random_state=0), LVQ1(random_state=0)):
+        model.partial_fit(X[::2], y[::2], [0, 1, 2]).partial_fit(X[1::2], y[1::2])
+        assert np.array_equal(model.feature_ranges_, [X.min(axis=0), X.max(axis=0)])
+    weights = np.where(X[:, 0] == X[:, 0].max(), 0.0, 1.0)
+    model = GLVQ(random_state=0).fit(X, y, weights)
+    assert model.feature_ranges_[1, 0] == np.sort(X[:, 0])[-2]
+    holes = X.copy()
+    holes[1:, 2], holes[:, 3] = np.nan, np.nan
+    model = GLVQ(missing="partial", random_state=0).fit(holes, y)
+    assert np.array_equal(model.feature_ranges_[:, 2:4], [[X[0, 2], np.inf], [X[0, 2], -np.inf]])
+    new = X[:3].copy()
+    found = model.counterfactual(new)
+    assert np.array_equal(found.samples[:, 3], new[:, 3])
+
+
+def test_models_that_do_not_know_their_ranges_say_so(wine):
+    X, y = wine
+    model = GMLVQ(random_state=0).fit(X, y)
+    del model.feature_ranges_
+    with pytest.warns(UserWarning, match="not limited to the ranges of the training samples.* an earlier version"):
+        found = model.counterfactual(X[:2], target=1)
+    assert np.array_equal(found.samples, model.counterfactual(X[:2], target=1, bounds=None).samples)
 
 
 @pytest.mark.parametrize("length", ["metric", "euclidean"])

@@ -24,7 +24,9 @@ from protolearn import (
     LVQ1,
     LVQ21,
     RSLVQ,
+    KMeans,
     LLiRaMLVQ,
+    MatrixKMeans,
     PrototypeClassifier,
 )
 from protolearn.core import partitions
@@ -487,3 +489,13 @@ def test_a_cluster_gives_the_same_and_a_killed_worker_changes_nothing(monkeypatc
         persisted = [part.persist() for part in parts]
         assert_array_equal(clone(model).fit(*persisted).prototypes_, expected.prototypes_)
         assert killed
+
+
+@pytest.mark.parametrize("model", [GMLVQ(), RSLVQ(), KMeans(2), MatrixKMeans(2)], ids=str)
+def test_collections_need_columns(model):
+    empty, y = da.zeros((40, 0), chunks=(10, 0)), da.from_array(np.arange(40) % 2, chunks=10)
+    with pytest.raises(ValueError, match="X is a Dask Array without columns; give one with at least one feature"):
+        model.fit(empty, y)
+    frame = dd.from_pandas(pd.DataFrame({"a": np.arange(40.0)}), npartitions=4)[[]]
+    with pytest.raises(ValueError, match="X is a Dask DataFrame without columns"):
+        model.fit(frame, y)

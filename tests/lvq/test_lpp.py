@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
@@ -31,7 +31,7 @@ def by_definition(X, n_neighbors):
 @pytest.mark.parametrize("block", [1 << 20, 100])
 def test_scatters_by_definition(n_neighbors, block, monkeypatch):
     monkeypatch.setattr(_lfda, "HELD", 8 * block)
-    for ours, expected in zip(preserved_scatters(X, n_neighbors), by_definition(X, n_neighbors)[1:]):
+    for ours, expected in zip(preserved_scatters(X, X, n_neighbors), by_definition(X, n_neighbors)[1:]):
         assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -69,6 +69,53 @@ def test_more_features_than_samples():
     axes = np.linalg.svd(few - few.mean(axis=0), full_matrices=False)[2][:11]
     inside = LPP().fit(few @ axes.T)
     assert_allclose(model.eigenvalues_, inside.eigenvalues_, rtol=1e-4, atol=1e-7)
+
+
+def with_null_directions(X, kind):
+    first = X[:, :3]
+    return {
+        "constant": np.hstack([X, np.full((len(X), 2), 0.1), np.full((len(X), 1), 1e6)]),
+        "duplicates": np.hstack([X, first]),
+        "sum": np.hstack([X, first.sum(axis=1, keepdims=True)]),
+        "sum of large numbers": np.hstack([X + 1e5, first.sum(axis=1, keepdims=True) + 3e5]),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["constant", "duplicates", "sum", "sum of large numbers"])
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_null_directions_are_not_the_first(kind, n_components):
+    more = with_null_directions(X, kind)
+    model = LPP(n_components).fit(more)
+    _, near, whole = by_definition(more, 7)
+    axes = np.linalg.svd(more - more.mean(axis=0), full_matrices=False)[2][:13].T  # those of the space of the data
+    expected = eigh(axes.T @ near @ axes, axes.T @ whole @ axes, eigvals_only=True)[:n_components]
+    assert_allclose(model.eigenvalues_, expected, rtol=1e-4)
+    T = model.components_
+    assert_allclose(T @ whole @ T.T, np.eye(n_components), atol=1e-5)
+
+
+def test_number_of_directions_is_that_of_the_space_of_the_data():
+    constant = with_null_directions(X, "constant")
+    assert LPP().fit(constant).components_.shape == LFDA().fit(constant, y).components_.shape == (13, 16)
+    assert not LPP().fit(constant).components_[:, 13:].any()
+    dependent = with_null_directions(X, "duplicates")
+    assert LPP(15).fit(dependent).components_.shape == LFDA(15).fit(dependent, y).components_.shape == (13, 16)
+
+
+def test_units_of_faint_features_do_not_matter():
+    rng = np.random.default_rng(0)
+    faint = rng.normal(size=(len(X), 1))
+    values = [LPP(3).fit(np.hstack([X, unit * faint])).eigenvalues_ for unit in (1e-5, 1e-8)]
+    assert_allclose(*values, rtol=1e-4)
+
+
+def test_digits():
+    digits = load_digits().data[:600]
+    varies = digits.std(axis=0) > 0
+    assert not varies.all()
+    for k in (3, 10):
+        Z, inside = LPP(k).fit_transform(digits), LPP(k).fit_transform(digits[:, varies])
+        assert_allclose(cdist(Z, Z), cdist(inside, inside), rtol=1e-6, atol=1e-6)
 
 
 def test_neighbors_stay_together_where_variance_misleads():

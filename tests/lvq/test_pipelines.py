@@ -211,8 +211,8 @@ def test_the_smallest_change_behind_principal_components(patients):
     X, y = patients
     pipeline = make_pipeline(StandardScaler(), PCA(2), GMLVQ(random_state=0, max_iter=8)).fit(X[NAMES], y)
     some = X[NAMES][:8]
-    found = counterfactual(pipeline, some)
-    plain = pipeline[-1].counterfactual(pipeline[:-1].transform(some))
+    found = counterfactual(pipeline, some, bounds=None)
+    plain = pipeline[-1].counterfactual(pipeline[:-1].transform(some), bounds=None)
     assert found.proven.all()
     assert np.allclose(found.distances, plain.distances, rtol=1e-6)
     assert (pipeline.predict(found.samples) != pipeline.predict(some)).all()

@@ -78,7 +78,7 @@ def fitted(model, sizes, X, y=None, weights=None):
 
 MAPS = [
     KMeans(4, random_state=0, max_iter=20),
-    NeuralGas(4, random_state=0, max_iter=8),
+    NeuralGas(5, random_state=0, max_iter=8),  # of four, rounding can choose which two share a group
     SOM((3, 2), max_iter=8),
     MatrixKMeans(3, random_state=0, max_iter=20),
     MatrixNeuralGas(3, random_state=0, max_iter=6),

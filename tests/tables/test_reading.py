@@ -2,6 +2,8 @@
 
 import csv
 import io
+from datetime import date, timedelta
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +15,7 @@ import pandas as pd
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protolearn.tables import as_labels, read_distances, read_pictures, read_strings, read_table
+from protolearn.tables import TablePreparation, as_labels, read_distances, read_pictures, read_strings, read_table
 from protolearn.tables._dialect import find_dialect, text_encoding, unique_names
 from protolearn.tables._values import date_format, read_dates, read_numbers
 
@@ -85,10 +87,127 @@ def test_marks_in_numbers(tmp_path, text, expected):
 def test_decimal_mark_can_be_given(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_text("a\tb\n1,234\tx\n5,678\ty\n")
-    assert read_table(path)["a"].tolist() == [1234.0, 5678.0]
+    with pytest.raises(ValueError, match=r"such as 1,234 in 'a' may mean 1234 or 1.234, .* give the decimal mark"):
+        read_table(path)
+    assert read_table(path, decimal=".")["a"].tolist() == [1234.0, 5678.0]
     assert read_table(path, decimal=",")["a"].tolist() == [1.234, 5.678]
     with pytest.raises(ValueError, match="decimal=';' must be one of"):
         read_table(path, decimal=";")
+
+
+@settings(max_examples=60, deadline=None)
+@example(values=[1.25, 3.5], whole=150, separator="\t", decimal=",")
+@example(values=[1.25, 2.5], whole=0, separator="\t", decimal=",")
+@example(values=[7.125], whole=150, separator=";", decimal=",")
+@given(
+    values=st.lists(st.integers(-3_000_000, 3_000_000).map(lambda x: x / 1000), min_size=1, max_size=6),
+    whole=st.sampled_from([0, 1, 150]),
+    separator=st.sampled_from([",", ";", "\t", "|"]),
+    decimal=st.sampled_from([".", ","]),
+)
+def test_numbers_are_read_as_they_were_written_or_refused(tmp_path_factory, values, whole, separator, decimal):
+    decimal = "." if separator == "," else decimal
+    texts = [*["3"] * whole, *(f"{value:.3f}".replace(".", decimal) for value in values)]
+    path = tmp_path_factory.mktemp("marks") / "table.csv"
+    path.write_text("\n".join([f"a{separator}b", *(f"{text}{separator}x" for text in texts)]))
+    try:
+        found = read_table(path)
+    except ValueError as error:
+        assert "give the decimal mark" in str(error)  # noqa: PT017
+        assert (separator in "\t|", decimal) == (True, ",")
+        found = read_table(path, decimal=decimal)
+    np.testing.assert_array_equal(found["a"], [*[3.0] * whole, *values])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "mark"),
+    [
+        ("a\tb\n1,250\t7\n2,5\t7\n", {"a": [1.25, 2.5]}, ","),  # one number shows what the others mean
+        ("a\tb\n1,250\t2.5\n", {"a": [1250.0], "b": [2.5]}, "."),
+        ("a;b\n1.250;2,5\n", {"a": [1250.0], "b": [2.5]}, ","),
+        ("a;b\n1.250;1.234.567\n", {"a": [1250.0], "b": [1234567.0]}, ","),
+        ("a\tb\n0,125\t1,250\n", {"a": [0.125], "b": [1.25]}, ","),  # no group begins with 0
+        ('a,b\n"1,250","2,5"\n', {"a": [1.25], "b": [2.5]}, ","),
+        ("a;b\n1;2\n", {"a": [1], "b": [2]}, None),
+        ("a;b\nsay 2,5;1.250\n", {"b": [1.25]}, "."),  # texts with numbers in them show nothing
+        ("a\tb\n1,250\t-\nNA\t1.5\n?\t--\n", {"a": [1250.0, np.nan, np.nan]}, "."),
+    ],
+)
+def test_columns_are_read_with_the_mark_of_the_others(tmp_path, text, expected, mark):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    found = read_table(path)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values)
+    assert found.attrs["decimal"] == mark
+
+
+@pytest.mark.parametrize("text", ["a\tb\n1,250\t1.250\n", "a;b\n1,250;1.250\n", "a;b;c\n1,250;2,5;2.5\n"])
+def test_numbers_that_may_mean_two_things_are_refused(tmp_path, text):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"such as 1,250 in 'a'.* may mean 1250 or 1.25"):
+        read_table(path)
+    for decimal, value in ((".", 1250.0), (",", 1.25)):
+        assert read_table(path, decimal=decimal)["a"].tolist() == [value]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".xlsx"])
+def test_texts_of_binary_tables_are_numbers_by_the_same_rule(tmp_path, suffix):
+    pytest.importorskip("pyarrow" if suffix == ".parquet" else "openpyxl")
+    path = tmp_path / f"table{suffix}"
+    frame = pd.DataFrame({"a": ["1,250", "3,125"], "n": [1.234, 2.5]})
+    write = pd.DataFrame.to_parquet if suffix == ".parquet" else pd.DataFrame.to_excel
+    write(frame, path, index=False)
+    with pytest.raises(ValueError, match=r"may mean 1250 or 1.25"):
+        read_table(path)
+    assert read_table(path, decimal=".")["a"].tolist() == [1250.0, 3125.0]
+    write(frame.assign(b=["2,5", "3"]), path, index=False)
+    found = read_table(path)
+    assert found["a"].tolist() == [1.25, 3.125]
+    assert found["n"].tolist() == [1.234, 2.5]
+
+
+def test_numbers_among_texts_stay_as_they_are(tmp_path):
+    mixed = pd.Series([1.234, "2,5", "7,125", None], dtype=object)
+    np.testing.assert_array_equal(read_numbers(mixed), [1.234, 2.5, 7.125, np.nan])
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "table.xlsx"
+    pd.DataFrame({"a": mixed, "b": "x"}).to_excel(path, index=False)
+    np.testing.assert_array_equal(read_table(path)["a"], [1.234, 2.5, 7.125, np.nan])
+
+
+def test_new_tables_are_read_as_the_training_table(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("a\tcode\n2,5\t01\n1,250\tA1\n0,5\t02\n4,5\t01\n")
+    preparation = TablePreparation().fit(read_table(path))
+    assert preparation.decimal_ == ","
+    path.write_text("a\tcode\n1,250\t01\n")
+    found = read_table(path, like=preparation)
+    assert found["a"].tolist() == [1.25]
+    assert preparation.transform(found)["code"].tolist() == ["01"]
+    path.write_text("a\tcode\n1.250\t01\n")
+    with pytest.raises(ValueError, match=r"such as 1.250 in 'a' may mean 1.25 or 1250"):
+        read_table(path, like=preparation)
+    path.write_text("a\tcode\n1.25\t01\n")  # which shows its mark
+    found = read_table(path, like=preparation)
+    assert found["a"].tolist() == [1.25]
+    assert found.attrs["notes"] == ["The table has decimal points, but the training table had decimal commas."]
+
+
+def test_words_for_missing_values_are_texts_among_texts(tmp_path):
+    path = tmp_path / "table.csv"
+    words = ["None", "NA", "null", "?", ""]
+    path.write_text("\n".join(["c,n,b,d", *(f"{w},{w},{w},{w}" for w in words), "x,1.5,True,2020-01-02", ",2,False,"]))
+    found = read_table(path)
+    assert found["c"].isna().tolist() == [False] * 4 + [True, False, True]
+    assert as_labels(found["c"]).tolist() == ["None", "NA", "null", "?", None, "x", None]
+    np.testing.assert_array_equal(found["n"], [np.nan] * 5 + [1.5, 2])
+    assert found["b"].isna().tolist() == [True] * 5 + [False] * 2
+    more = pd.concat([found, found.assign(d="2020-02-03", b=True)])
+    kinds = {column.name: (column.kind, column.missing) for column in TablePreparation().fit(more).columns_}
+    assert [kinds[name][0] for name in "cnbd"] == ["category", "number", "boolean", "date"]
+    assert kinds["d"][1] == pytest.approx(6 / 14)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +218,8 @@ def test_decimal_mark_can_be_given(tmp_path):
         (b"x" * 2**21 + "ü".encode("latin-1"), "cp1252"),
         (b"x" * (2**20 + 4095) + "ü".encode(), "utf-8"),  # a letter that two blocks share
         ("grün".encode("utf-16"), "utf-16"),
+        ("grün".encode("utf-32"), "utf-32"),
+        (b"\x00\x00\xfe\xff" + "grün".encode("utf-32-be"), "utf-32"),
         ("a,b\n1,2\n".encode("utf-16-be"), "utf-16-be"),
     ],
 )
@@ -274,3 +395,80 @@ def test_pictures_gray_or_in_color(tmp_path):
     assert table.shape == (2, 768)
     assert table.filter(like="blue").iloc[1].max() == 0
     assert read_pictures(tmp_path, ["gray 0,0"]).X.columns[0] == "gray 0,0"
+
+
+STRANGE = {
+    "lists": [[1.0, 2.0], [3.0]] * 3,
+    "bytes": [b"ab", b"\xff"] * 3,
+    "records": [{"a": 1}, {"a": 2}] * 3,
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_values_that_are_several_or_bytes_are_refused_or_ignored(tmp_path, what):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "odd": STRANGE[what]}).to_parquet(path)
+    found = read_table(path)
+    with pytest.raises(ValueError, match=f"Column 'odd' contains {what}, but needs one number, text or date"):
+        TablePreparation().fit(found)
+    assert TablePreparation(ignore=["odd"]).fit(found).get_feature_names_out().tolist() == ["x"]
+    with pytest.raises(ValueError, match=f"Each label must be .* contain {what}"):
+        as_labels(found["odd"])
+    with pytest.raises(ValueError, match=f"contains {what} in column 'odd', not distances"):
+        read_distances(path)
+    trained = TablePreparation().fit(found.assign(odd=[1.5, 2, 3, 4, 5, 7]))
+    with pytest.raises(ValueError, match=f"Column 'odd' contains {what}"):
+        trained.transform(found)
+
+
+def test_types_of_parquet_are_numbers_dates_and_categories(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "table.parquet"
+    columns = {
+        "decimal": pa.array([Decimal("1.250"), Decimal("3.500"), None]),
+        "day": pa.array([date(2020, 1, 1), date(2020, 2, 1), None]),
+        "while": pa.array([timedelta(1), timedelta(2.5), None]),
+        "kind": pa.array(["a", "b", None]).dictionary_encode(),
+        "half": pa.array(np.array([1, 2, 4], np.float16)),
+        "nul": pa.array(["a\0b", "c", None]),
+        "time": pa.array([1, 2, None], pa.timestamp("s", "UTC")),
+    }
+    parquet.write_table(pa.table(columns), path)
+    table = read_table(path)
+    preparation = TablePreparation().fit(table)
+    assert [c.kind for c in preparation.columns_] == [
+        "number",
+        "date",
+        "number",
+        "category",
+        "number",
+        "category",
+        "date",
+    ]
+    prepared = preparation.transform(table)
+    np.testing.assert_array_equal(prepared["decimal"], [1.25, 3.5, np.nan])
+    np.testing.assert_array_equal(prepared["day"], [0, 31, np.nan])
+    np.testing.assert_array_equal(prepared["while"], [1, 2.5, np.nan])
+    assert {c.name: (c.low, c.high) for c in preparation.columns_}["while"] == (1, 2.5)
+
+
+def test_errors_in_excel_are_missing(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["NA", "n", "kind"], [1, 1.5, "NA"], [2, "#DIV/0!", "#REF!"], [3, "#N/A", "None"], [5, "NA", "u"]]:
+        book.active.append(row)
+    book.save(tmp_path / "table.xlsx")
+    found = read_table(tmp_path / "table.xlsx")
+    np.testing.assert_array_equal(found["n"], [1.5, np.nan, np.nan, np.nan])
+    assert as_labels(found["kind"]).tolist() == ["NA", None, "None", "u"]
+    assert found["NA"].tolist() == [1, 2, 3, 5]
+
+
+def test_dates_that_could_have_the_month_first_are_said():
+    def done(texts):
+        return TablePreparation().fit(pd.DataFrame({"day": texts, "x": range(len(texts))})).columns_[0].done
+
+    assert done(["03/04/2020", "05/06/2020"]).endswith("(read as %d/%m/%Y, but could also be %m/%d/%Y)")
+    assert done(["03/04/2020", "13/06/2020"]).endswith("(read as %d/%m/%Y)")
+    assert done(["03/04/2020", "05/16/2020"]).endswith("(read as %m/%d/%Y)")

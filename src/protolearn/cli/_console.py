@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -55,10 +58,48 @@ def printable(text: str, style: str = "") -> Text:
 
 @contextmanager
 def told_what_is_wrong(console: Console) -> Iterator[None]:
-    """Print what is wrong with a file or an option, in place of a traceback."""
+    """Print what is wrong with a file or an option, in place of a traceback; warnings are printed as well.
+
+    A command that is asked to end, by SIGTERM or because its terminal is closed, removes its temporary files first.
+    """
+
+    def told(message: Warning | str, *_: Any, **__: Any) -> None:
+        console.print(printable(f"Warning: {message}", "yellow"), soft_wrap=True)
+
     try:
-        yield
+        with warnings.catch_warnings(), _ended_in_order():
+            warnings.showwarning = told
+            yield
     except (OSError, ValueError, ImportError, MemoryError) as error:
         large = "There is not enough memory; use a smaller input. " if isinstance(error, MemoryError) else ""
-        console.print(printable(f"{large}{error}", "red"), soft_wrap=True)
+        console.print(printable(f"{large}{_reason(error)}", "red"), soft_wrap=True)
         raise typer.Exit(1) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the message of an error; of the system, without its number."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """End by an exception if the process is asked to end, so that temporary files are removed."""
+
+    def end(number: int, _: Any) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # only this thread receives signals
+        yield
+        return
+    asking = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in asking}
+    heeded = [number for number in asking if before[number] == signal.SIG_DFL]  # nohup, say, ignores some
+    try:
+        for number in heeded:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, before[number])

@@ -13,7 +13,7 @@ import sklearn
 from protolearn import __version__
 from protolearn.cli._report import Section, Table, render_page
 from protolearn.cli._sections import FULL, SECTIONS, Effort
-from protolearn.core.files import check_output, replacing
+from protolearn.core.files import check_output, replacing_together
 
 __all__ = ["Demo", "run_demo"]
 
@@ -70,12 +70,14 @@ def run_demo(
         progress(activity)
         section = build(effort)
         sections[section.name] = section
-    for explorable in (block for section in sections.values() for block in section.explorables):
-        explorable.write(folder / explorable.file)
     seconds = time.perf_counter() - start
     page = render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)).encode()
-    with replacing(report) as new:
-        new.write_bytes(page)
+    with replacing_together() as writing:
+        for explorable in (block for section in sections.values() for block in section.explorables):
+            with writing(folder / explorable.file) as new:
+                explorable.write(new)
+        with writing(report) as new:
+            new.write_bytes(page)
     return Demo(report, sections, seconds)
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from protolearn.cli._learning import FILES, Learned, versions
 from protolearn.cli._report import Table
+from protolearn.cli._samples import shown_day
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from protolearn.tables import Column
 
-__all__ = ["column_table", "plain_parameters", "relevance_table", "relevances", "report_of", "tables_of"]
+__all__ = [
+    "column_data",
+    "column_table",
+    "outside_data",
+    "outside_table",
+    "plain_parameters",
+    "relevance_table",
+    "relevances",
+    "report_of",
+    "tables_of",
+]
 
 MANY = 3  # columns in a row that are treated alike and are shown in one line, if they are more
 MOST_LINES = 40
@@ -48,10 +60,8 @@ def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
         "seed": task.seed,
     }
     if samples.preparation is not None and samples.pictures is None:
-        report["columns"] = [
-            {"name": c.name, "kind": c.kind, "done": c.done, "missing": c.missing, "used": c.used}
-            for c in samples.preparation.columns_
-        ]
+        report["columns"] = [column_data(column) for column in samples.preparation.columns_]
+        report["data"]["decimal"] = samples.preparation.decimal_
         report["target"] = samples.preparation.target
     if samples.labels is not None:
         report["classes"] = _classes(learned)
@@ -134,6 +144,40 @@ def column_table(caption: str, columns: list[Column]) -> Table:
     return Table(caption, ["column", "kind", "use", "missing"], lines)
 
 
+def column_data(column: Column) -> dict[str, Any]:
+    """Return what was learned about a column, as data."""
+    limits = None
+    if math.isfinite(column.high):
+        limits = [shown_day(v, column.origin) if column.kind == "date" else v for v in (column.low, column.high)]
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "done": column.done,
+        "missing": column.missing,
+        "used": column.used,
+        "range": limits,
+    }
+
+
+def outside_data(outside: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return columns with values that were not trained on, with the number of their rows."""
+    return [{**entry, "rows": int(entry["rows"].sum())} for entry in outside]
+
+
+def outside_table(outside: list[dict[str, Any]]) -> Table:
+    """Return the columns with the most unusual values that were not trained on."""
+    lines = []
+    for entry in outside[:MOST_FEATURES]:
+        if "values" in entry:
+            new, known = ", ".join(map(repr, entry["values"])), "(missing)" if "missing" in entry else "other values"
+        else:
+            new, known = _span(entry["from"], entry["to"]), _span(entry["lowest"], entry["highest"])
+        lines.append([entry["column"], f"{entry['rows'].sum():,}", new, known])
+    left = len(outside) - len(lines)
+    more = f" (and {left:,} more column{'s' if left > 1 else ''}, see --json)" if left else ""
+    return Table(f"Not in the training data{more}", ["column", "rows", "values", "training data"], lines)
+
+
 def relevances(model: Any) -> list[dict[str, Any]]:
     """Return the share of each column in the learned metric, the largest first; nothing if there is no such metric."""
     import numpy as np
@@ -212,6 +256,11 @@ def _cut(name: str) -> str:
 
 def _line(name: str, column: Column) -> list[str]:
     return [name, column.kind, column.done, f"{100 * column.missing:.1f} %" if column.missing else ""]
+
+
+def _span(first: Any, last: Any) -> str:
+    shown = [value if isinstance(value, str) else f"{value:.6g}" for value in (first, last)]
+    return " to ".join(dict.fromkeys(shown))
 
 
 def _figure(name: str, value: float, spread: bool = False) -> str:

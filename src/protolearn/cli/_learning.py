@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import warnings
@@ -335,17 +334,20 @@ def outputs(folder: Path, data: Path) -> Iterator[None]:
 
 
 def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> None:
-    """Write the model, the predictions, the report and the page."""
+    """Write the model, the predictions, the report and the page: all of them, or none if one cannot be written."""
     from protolearn import save
-    from protolearn.core.files import replacing
+    from protolearn.cli._results import as_json, write_csv
+    from protolearn.core.files import replacing_together
 
-    save(learned.model, folder / "model.skops")
-    with replacing(folder / "predictions.csv") as new:
-        prediction_table(learned).to_csv(new, index=False)
-    with replacing(folder / "index.html") as new:
-        _write_page(learned, new)
-    with replacing(folder / "report.json") as new:  # the last, for the notes of the others
-        new.write_text(as_json(report), encoding="utf-8")
+    with replacing_together() as writing:
+        with writing(folder / "model.skops") as new:
+            save(learned.model, new)
+        with writing(folder / "predictions.csv") as new:
+            write_csv(prediction_table(learned), new)
+        with writing(folder / "index.html") as new:
+            _write_page(learned, new)
+        with writing(folder / "report.json") as new:  # the last, for the notes of the others
+            new.write_text(as_json(report), encoding="utf-8")
 
 
 def prediction_table(learned: Learned) -> Any:
@@ -369,19 +371,6 @@ def as_frame(samples: Samples, columns: dict[str, Array]) -> Any:
 
     names = {} if samples.names is None else {"name": samples.names}
     return pd.DataFrame({"row": range(1, len(samples) + 1), **names, **columns})
-
-
-def as_json(report: dict[str, Any]) -> str:
-    """Return a report as JSON, with null for numbers that are none."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {str(key): plain(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(entry) for entry in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return json.dumps(plain(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def versions() -> dict[str, str]:

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from protolearn.core.types import Array, Indices
     from protolearn.tables import TablePreparation
 
-__all__ = ["STRING_METRICS", "Samples", "check_exist", "listed", "part", "read_new", "read_samples"]
+__all__ = [
+    "STRING_METRICS",
+    "Samples",
+    "check_exist",
+    "listed",
+    "outside_training",
+    "part",
+    "read_new",
+    "read_samples",
+    "shown_day",
+]
 
 STRING_METRICS = ("edit", "levenshtein", "cyclic_edit", "hamming", "alignment", "ncd")
 MOST_LISTED = 8  # names in a note
@@ -31,6 +41,7 @@ class Samples:
     preparation: TablePreparation | None = None
     metric: str | None = None
     notes: list[str] = field(default_factory=list)
+    outside: list[dict[str, Any]] = field(default_factory=list)  # columns with values that were not trained on
 
     def __len__(self) -> int:
         return len(self.X)
@@ -121,8 +132,8 @@ def read_samples(
     table = read_table(data, decimal=decimal)
     preparation = TablePreparation(target, ignore=sorted(ignore), keep=sorted(keep)).fit(table)
     labels = None if target is None else as_labels(table[target])
-    prepared = preparation.transform(table)
-    return Samples(data, table, prepared, labels, _names(table, preparation), preparation=preparation)
+    prepared, notes = preparation.transform(table), [*table.attrs["notes"], *_on_words(target, labels)]
+    return Samples(data, table, prepared, labels, _names(table, preparation), preparation=preparation, notes=notes)
 
 
 def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
@@ -134,9 +145,12 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
         if data.is_dir():
             found = read_pictures(data, list(first.feature_names_in_))
             return Samples(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
-        table = read_table(data, decimal=decimal)
-        prepared, notes = first.transform(table), _news(table, model)
-        return Samples(data, table, prepared, names=_names(table, first), preparation=first, notes=notes)
+        table = read_table(data, decimal=decimal, like=first)
+        prepared = first.transform(table)
+        outside = outside_training(table, prepared, model)
+        notes = [*table.attrs["notes"], *_news(table, outside, first)]
+        names = _names(table, first)
+        return Samples(data, table, prepared, names=names, preparation=first, notes=notes, outside=outside)
     metric = getattr(first, "metric", None)
     if metric == "precomputed":
         found = read_distances(data, decimal=decimal, model=first)
@@ -150,30 +164,107 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
     return Samples(data, found.X, found.X, names=names, metric=metric)
 
 
-def _news(table: Any, model: Any) -> list[str]:
-    """Return what a model has not learned about a new table: categories it has not seen, and columns without values."""
+def outside_training(table: Any, prepared: Any, model: Any) -> list[dict[str, Any]]:
+    """Return the columns of a new table with values that a model was not trained on, the most unusual first.
+
+    These are numbers and dates outside the range of the training table, categories that it does not have, and texts
+    among numbers or dates.
+    """
     import numpy as np
 
-    from protolearn.tables import as_labels
+    from protolearn.core.texts import MISSING_WORDS
 
-    new, where = np.zeros(len(table), dtype=bool), []
-    for kind, encoder, names in getattr(model[1], "transformers_", ()):
-        for name, known in zip(names, encoder.categories_ if kind == "category" else ()):
-            labels = as_labels(table[name])
-            unseen = (labels != None) & ~np.isin(labels.astype(str), known.astype(str))  # noqa: E711, elementwise
+    found: list[tuple[float, dict[str, Any]]] = []
+    categories = _categories(model)
+    for column in [column for column in model[0].columns_ if column.used]:
+        values, raw = prepared[column.name].to_numpy(), table[column.name]
+        if column.name in categories:
+            unseen = ~np.isin(values.astype(str), categories[column.name]) & raw.notna().to_numpy()
             if unseen.any():
-                new |= unseen
-                where.append(repr(name))
-    empty = [repr(name) for name in model[0].get_feature_names_out() if table[name].isna().all()]
+                new = [str(value) for value in np.unique(values[unseen].astype(str))[:MOST_LISTED]]
+                found.append((np.inf, {"column": column.name, "rows": unseen, "values": new}))
+            continue
+        unread = np.isnan(values) & raw.notna().to_numpy()
+        unread &= ~raw.map(lambda value: isinstance(value, str) and value.strip() in MISSING_WORDS).to_numpy(dtype=bool)
+        if unread.any():
+            example = [str(value) for value in raw[unread].unique()[:MOST_LISTED]]
+            found.append((np.inf, {"column": column.name, "rows": unread, "values": example, "missing": True}))
+        beyond = (values < column.low) | (values > column.high)
+        if beyond.any():
+            limits = {
+                "from": values[beyond].min(),
+                "to": values[beyond].max(),
+                "lowest": column.low,
+                "highest": column.high,
+            }
+            width = max(column.high - column.low, np.finfo(float).tiny)
+            excess = max(column.low - limits["from"], limits["to"] - column.high) / width
+            days = {
+                name: shown_day(day, column.origin) if column.kind == "date" else float(day)
+                for name, day in limits.items()
+            }
+            found.append((float(excess), {"column": column.name, "rows": beyond, **days}))
+    return [entry for _, entry in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _categories(model: Any) -> dict[str, Array]:
+    """Return the known categories of each column that has some."""
+    transformers = getattr(model[1], "transformers_", ())
+    encoders = [(encoder, names) for kind, encoder, names in transformers if kind == "category"]
+    return {name: known.astype(str) for encoder, names in encoders for name, known in zip(names, encoder.categories_)}
+
+
+def shown_day(day: float, origin: str) -> str:
+    """Return the date that is a number of days after another."""
+    import pandas as pd
+
+    return str(pd.Timestamp(origin) + pd.Timedelta(days=float(day))).removesuffix(" 00:00:00")
+
+
+def _news(table: Any, outside: list[dict[str, Any]], preparation: TablePreparation) -> list[str]:
+    """Return notes on what a model has not learned about a new table."""
+    import numpy as np
+
     notes = []
-    if where:
-        notes.append(
-            f"{new.sum():,} of {len(table):,} rows {'has' if new.sum() == 1 else 'have'} values that did not occur in "
-            f"training, in {listed(where)}; they are treated as none of the known values."
-        )
+    kinds = {
+        "have values that did not occur in training, in {}; they are treated as none of the known values.": [
+            entry for entry in outside if "values" in entry and "missing" not in entry
+        ],
+        "have texts where a number or a date is expected, in {}; they are treated as missing.": [
+            entry for entry in outside if "missing" in entry
+        ],
+        "have values outside the range of the training data, in {}; the model extrapolates.": [
+            entry for entry in outside if "from" in entry
+        ],
+    }
+    for sentence, entries in kinds.items():
+        if entries:
+            rows = int(np.logical_or.reduce([entry["rows"] for entry in entries]).sum())
+            where = listed([repr(entry["column"]) for entry in entries])
+            said = sentence.format(where) if rows > 1 else sentence.format(where).replace("have", "has", 1)
+            notes.append(f"{rows:,} of {len(table):,} rows {said}")
+    empty = [repr(name) for name in preparation.get_feature_names_out() if table[name].isna().all()]
     if empty:
         notes.append(f"There are no values in {listed(empty)}; all of them are treated as missing.")
     return notes
+
+
+def _on_words(target: str | None, labels: Array | None) -> list[str]:
+    """Return a note on classes whose names often stand for missing values."""
+    import numpy as np
+
+    from protolearn.core.texts import MISSING_WORDS
+
+    if labels is None:
+        return []
+    names, counts = np.unique([label for label in labels if label in MISSING_WORDS], return_counts=True)
+    if not len(names):
+        return []
+    words = listed([f"{str(name)!r} ({count:,} rows)" for name, count in zip(names, counts)])
+    return [
+        f"Column {target!r} has classes named {words}. These are classes as any other; if they mean a missing class, "
+        "empty these cells of the table."
+    ]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from protolearn.core.parameters import constrained, integer, none, positive
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
+from protolearn.core.weights import as_counts
 
 __all__ = [
     "Precomputed",
@@ -190,7 +191,7 @@ def mean_pairwise_distance(
     X : array-like of shape (n, d)
         Samples.
     sample_weight : array-like of shape (n,), optional
-        Multiplicity of each sample, 1 by default.
+        Multiplicity of each sample, 1 by default. Weights with a mean below one are rescaled to mean one.
     max_samples : int, optional
         Maximum number of samples that are compared; by default, all. If there are more, a random subset of this size is
         used, the same one in every call.
@@ -225,7 +226,7 @@ def correlation_integral(
     radii : array-like of any shape
         The radii ``r``.
     sample_weight : array-like of shape (n,), optional
-        Multiplicity of each sample, 1 by default.
+        Multiplicity of each sample, 1 by default. Weights with a mean below one are rescaled to mean one.
     max_samples : int, default=5000
         Maximum number of samples that are compared. If there are more, a random subset of this size is used, the same
         in every call.
@@ -387,12 +388,12 @@ def squared_distances(A: Array, B: Array) -> Floats:
 
 
 def _check_samples(X: Samples, sample_weight: ArrayLike | None) -> tuple[Any, Floats]:
-    """Return the samples that have a weight, and their weights."""
+    """Return the samples that have a weight, and how often each counts."""
     given = isinstance(X, Precomputed)
     samples: Any = X if given else check_array(X, dtype=[np.float64, np.float32], input_name="X")
     weights = check_weights(sample_weight, len(samples), np.float64)
     present = weights > 0.0
-    return (samples, weights) if present.all() else (samples[present], weights[present])
+    return samples if present.all() else samples[present], as_counts(weights[present])
 
 
 def _thin(samples: Any, weights: Floats, max_samples: int | None) -> tuple[Any, Floats]:
@@ -412,8 +413,7 @@ def _count_ordered_pairs(weights: Floats) -> float:
     total = float(weights.sum())
     if total <= 1.0:
         raise ValueError(
-            "There is no pair of samples: sample_weight counts how often each sample occurs, and the total is "
-            f"{total:g}. Pass at least two samples, or weights that sum to more than 1."
+            "There is no pair of samples: only one sample has a weight, and it counts once. Pass at least two samples."
         )
     return total * (total - 1.0)
 

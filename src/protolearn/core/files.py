@@ -2,17 +2,18 @@
 
 A file whose header claims more pixels than its size allows is rejected before memory is allocated. Output is written to
 a temporary file in the same folder, which replaces the target at the end, so a failure leaves an existing output
-unchanged.
+unchanged. Several outputs are replaced together or not at all.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -32,6 +33,7 @@ __all__ = [
     "file_size",
     "most_pixels",
     "replacing",
+    "replacing_together",
     "stored_array",
 ]
 
@@ -40,6 +42,7 @@ FilePath = str | PathLike[str]  #: Path of a file.
 FREE_PIXELS = 2**23  #: Number of pixels that a file of any size may have.
 PIXELS_PER_BYTE = 1000  #: Pixels for each byte beyond those; deflate makes about so many bytes of one at best.
 FREE_BYTES = 2**24  # of arrays that an archive of any size may hold
+HIDDEN = re.compile(r"\.[0-9a-f]{16}.*")  # names of temporary files
 BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
 
 
@@ -160,9 +163,9 @@ def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:
         for source in inputs:
             if os.path.exists(source) and os.path.samefile(path, source):
                 raise ValueError(f"{path} is read by this command, and would be overwritten; write to another file.")
-    with _as_error_of(path):
-        if not os.path.exists(path) or _is_ordinary(path):
-            _new_file_beside(Path(path).resolve()).unlink()
+    if not os.path.exists(path) or _is_ordinary(path):
+        with ExitStack() as cleaning, _as_error_of(path):
+            _new_file_beside(Path(path).resolve(), cleaning)
 
 
 @contextmanager
@@ -183,39 +186,111 @@ def replacing(path: FilePath) -> Iterator[Path]:
     ...         print(file.read_text(), len(list(Path(folder).iterdir())))
     old 1
     """
-    check_output(path)
-    if os.path.exists(path) and not _is_ordinary(path):  # /dev/null, say, which is not to be replaced
-        yield Path(path)
-        return
-    target = Path(path).resolve()  # what a link leads to, so that the link stays
-    with _as_error_of(path):
-        new = _new_file_beside(target)
-    try:
+    with replacing_together() as writing, writing(path) as new:
         yield new
-        if target.exists():
-            shutil.copymode(target, new)
-        new.replace(target)
-    finally:
-        new.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_together() -> Iterator[Callable[[FilePath], AbstractContextManager[Path]]]:
+    """Yield a function like `replacing`, whose files take their places at the end, all of them or none.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.core.files import replacing_together
+    >>> with TemporaryDirectory() as folder:
+    ...     try:
+    ...         with replacing_together() as writing:
+    ...             with writing(Path(folder) / "model.txt") as new:
+    ...                 _ = new.write_text("model")
+    ...             with writing(Path(folder) / "report.txt") as new:
+    ...                 raise ValueError
+    ...     except ValueError:
+    ...         print(len(list(Path(folder).iterdir())))
+    0
+    """
+    with ExitStack() as cleaning:
+        written: list[tuple[Path, Path]] = []  # each new file, and the path whose file it replaces
+
+        @contextmanager
+        def writing(path: FilePath) -> Iterator[Path]:
+            check_output(path)
+            if os.path.exists(path) and not _is_ordinary(path):  # /dev/null, say, which is not to be replaced
+                yield Path(path)
+                return
+            target = Path(path).resolve()  # what a link leads to, so that the link stays
+            with _as_error_of(path):
+                yield (new := _new_file_beside(target, cleaning))
+            written.append((new, target))
+
+        yield writing
+        _take_places(written, cleaning)
+
+
+def _take_places(written: list[tuple[Path, Path]], cleaning: ExitStack) -> None:
+    """Move new files to their targets; if one of them cannot be moved, those before it get their old files back."""
+    begun: list[tuple[Path, Path | None]] = []
+    try:
+        for new, target in written:
+            with _as_error_of(target):
+                old = None
+                if target.exists():
+                    shutil.copymode(target, new)
+                    old = _kept(target, cleaning) if len(written) > 1 else None
+                begun.append((target, old))
+                new.replace(target)
+    except BaseException:
+        for (new, target), (_, old) in zip(written, begun):
+            if old is not None:
+                old.replace(target)
+            elif not new.exists():  # moved to a place where no file was
+                target.unlink(missing_ok=True)
+        raise
+
+
+def _kept(target: Path, cleaning: ExitStack) -> Path:
+    """Return another name of a file, under which it stays when it is replaced; a copy where files have one name."""
+    kept = _hidden_beside(target)
+    cleaning.callback(_remove, kept)
+    try:
+        os.link(target, kept)
+    except OSError:
+        shutil.copy2(target, kept)
+    return kept
 
 
 def _is_ordinary(path: FilePath) -> bool:
     return S_ISREG(os.stat(path).st_mode)
 
 
-def _new_file_beside(target: Path) -> Path:
+def _hidden_beside(target: Path) -> Path:
+    return target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+
+
+def _new_file_beside(target: Path, cleaning: ExitStack) -> Path:
     """Make an empty file in the folder of another, which must be one that may be written to, if it exists."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    new = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+    new = _hidden_beside(target)
+    cleaning.callback(_remove, new)  # before there is one, for a signal may arrive at any time
     new.open("xb").close()
     return new
 
 
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # such as that of a folder that does not exist, of which was told
+        path.unlink()
+
+
 @contextmanager
 def _as_error_of(path: FilePath) -> Iterator[None]:
-    """Name the file that was asked for, not a temporary one."""
+    """Name the file that was asked for, not a temporary one, and say why it cannot be written."""
     try:
         yield
     except OSError as error:
-        raise OSError(error.errno, f"{path} cannot be written: {error.strerror}") from error
+        named = None if error.filename is None else Path(str(error.filename))
+        if named not in (None, Path(path)) and not HIDDEN.fullmatch(named.name):
+            raise  # of another file, which is read, say
+        if error.errno is None:
+            raise OSError(f"{path} cannot be written: {error}") from error
+        raise OSError(error.errno, f"{path} cannot be written: {os.strerror(error.errno)}") from error

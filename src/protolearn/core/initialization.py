@@ -1,7 +1,7 @@
 """Initialization of prototypes.
 
-Random draws depend on the samples and their weights, not on their order: a sample of weight two is equivalent to two
-equal samples.
+Random draws depend on the samples and their weights, not on their order, nor on the order of features: a sample of
+weight two is equivalent to two equal samples.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from protolearn.core.prototypes import Mean
 from protolearn.core.signs import largest_positive
 from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Distinct, Lowest
-from protolearn.core.ties import first_lowest
+from protolearn.core.ties import TIED, first_lowest
 from protolearn.core.types import Array, Floats, Indices
 
 MOST_STEPS = 256  # different values of a feature that is recorded in steps
@@ -57,7 +57,7 @@ def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomS
     [5.0, 5.0, 5.0]
     """
     mean, variance = mean_and_variance(source)
-    return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
+    return mean + 1e-3 * np.sqrt(variance) * column_noise(source, rng, n_prototypes)
 
 
 def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
@@ -170,8 +170,8 @@ def mean_and_variance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and variance of what is known of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
-        columns = chunk.filled
-        return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
+        columns = chunk.filled.astype(np.float64)
+        return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2])
 
     mass: Any = source.mass
     if source.partial:  # what is not known is at the origin, and adds nothing
@@ -279,10 +279,63 @@ def n_distinct(source: PointSource) -> int:
 
 
 def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
-    """Order samples along a random direction: an order that depends on their values only."""
-    direction = rng.normal(size=source.n_columns).astype(source.dtype)
-    (heights,) = source.gather(lambda chunk: (chunk.points @ direction,))
-    return np.argsort(heights, kind="stable")
+    """Order samples by their distances to the mean: an order that depends on values, not on rows or columns.
+
+    Samples at equal distances are ordered along the third moment of the data, and then along a random direction.
+    """
+    (direction,) = column_noise(source, rng, 1)
+    mean, _, moment, most = _moments(source)
+    (distances,) = source.gather(lambda chunk: (_lengths(chunk.points - mean),))
+    ranks = _ranked(distances, distances)
+    for axis, size in ((moment, most), (direction, np.linalg.norm(direction))):
+        (heights,) = source.gather(lambda chunk, axis=axis: ((chunk.points - mean) @ axis,))  # type: ignore[misc]
+        ranks = _ranked(heights, distances * size, ranks)
+    return np.argsort(ranks, kind="stable")
+
+
+def column_noise(source: PointSource, rng: np.random.RandomState, n_rows: int) -> Floats:
+    """Return normal random numbers (n_rows, D): those of a column depend on its values, not on its place."""
+    _, variance, moment, most = _moments(source)
+    ranks = _ranked(moment, np.full(len(moment), most), _ranked(variance, variance))
+    numbers = np.empty((n_rows, source.n_columns))
+    numbers[:, np.argsort(ranks, kind="stable")] = rng.normal(size=numbers.shape)
+    return numbers
+
+
+def random_axes(source: PointSource, rng: np.random.RandomState, n_prototypes: int, n_components: int) -> Floats:
+    """Return random orthonormal axes (k, q, d) of each prototype, which do not depend on the order of features."""
+    drawn = column_noise(source, rng, n_prototypes * n_components)[:, : source.n_features]
+    columns = np.swapaxes(drawn.reshape(n_prototypes, n_components, -1), 1, 2)
+    return np.swapaxes(np.linalg.qr(columns)[0], 1, 2)
+
+
+def _moments(source: PointSource) -> tuple[Floats, Floats, Floats, float]:
+    """Return mean and variance of every column, the third moment (D,), and how long it is at most."""
+    mean, variance = mean_and_variance(source)
+    unit = np.sqrt(variance.sum()) or 1.0
+
+    def cubes(chunk: Chunk) -> Floats:
+        apart = (chunk.points - mean) / unit
+        lengths = _lengths(apart)
+        squares = chunk.weights * lengths**2
+        return np.append(squares @ apart, squares @ lengths)
+
+    *moment, most = source.sum(cubes)
+    return mean, variance, np.array(moment), most
+
+
+def _lengths(vectors: Floats) -> Floats:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def _ranked(keys: Floats, sizes: Floats, ranks: Indices | None = None) -> Indices:
+    """Rank by keys (n,), which are equal if they differ by a rounding of their sizes; by earlier ranks first."""
+    ranks = np.zeros(len(keys), np.int64) if ranks is None else ranks
+    order = np.lexsort((keys, ranks))
+    steps = (np.diff(ranks[order]) > 0) | (np.diff(keys[order]) > TIED * sizes[order[1:]])
+    refined = np.empty_like(ranks)
+    refined[order] = np.concatenate([[0], np.cumsum(steps)])
+    return refined
 
 
 def inverse_cdf(cumulated: Floats, uniform: Floats) -> Indices:

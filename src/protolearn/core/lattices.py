@@ -255,6 +255,7 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     >>> rectangular(2, 3).distances[0]
     array([0., 1., 2., 1., 2., 3.])
     """
+    _require_nodes(rows * cols)
     row, col = np.divmod(np.arange(rows * cols), cols)
     edges = Sheet(rows, cols, periodic, hexagonal=False).edges()
     return Lattice(None, np.column_stack([col, row]), edges, "rectangular", (rows, cols), periodic)
@@ -289,6 +290,7 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
         raise ValueError(
             f"A hexagonal torus needs an even number of rows, got rows={rows}: use rows={rows + 1} or periodic=False."
         )
+    _require_nodes(rows * cols)
     row, col = np.divmod(np.arange(rows * cols), cols)
     centers = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
     edges = Sheet(rows, cols, periodic, hexagonal=True).edges()
@@ -317,6 +319,7 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     >>> chain(6, periodic=True).distances[0]
     array([0., 1., 2., 3., 2., 1.])
     """
+    _require_nodes(n_nodes)
     coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(float(n_nodes)), np.zeros(n_nodes)])
     edges = Sheet(1, n_nodes, periodic, hexagonal=False).edges()
     return Lattice(None, coordinates, edges, "chain", periodic=periodic)
@@ -345,6 +348,8 @@ def tree(branching: int, depth: int) -> Lattice:
     >>> tree(2, 3)
     Lattice(tree, 15 nodes)
     """
+    n_nodes = depth + 1.0 if branching == 1 else (_power(branching, depth + 1) - 1.0) / (branching - 1)
+    _require_all_pairs(n_nodes, "a smaller tree")
     sizes = branching ** np.arange(depth + 1)
     levels = [level * np.exp(2j * np.pi * (np.arange(size) + 0.5) / size) for level, size in enumerate(sizes)]
     children = np.arange(1, sizes.sum())
@@ -387,8 +392,8 @@ def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "h
     """
     if metric not in ("path", "hyperbolic"):
         raise ValueError(f"metric must be 'path' or 'hyperbolic', got {metric!r}.")
+    _require_all_pairs(_tessellation_size(neighbors, rings), "fewer rings")
     nodes, edges = _triangular_tessellation(neighbors, rings)
-    _require_all_pairs(len(nodes), "fewer rings")
     distances = _path_lengths(edges, len(nodes)) if metric == "path" else _hyperbolic_distances(nodes)
     return Lattice(distances, _in_plane(nodes), edges, "hyperbolic")
 
@@ -560,8 +565,27 @@ def _read_only(values: Array) -> Array:
     return values
 
 
-def _require_all_pairs(n_nodes: int, instead: str) -> None:
-    require_memory(f"A matrix of all pairs of {n_nodes} nodes", 4 * 8 * n_nodes**2, f"use {instead}")
+def _require_all_pairs(n_nodes: float, instead: str) -> None:
+    require_memory(f"A matrix of all pairs of {n_nodes:.10g} nodes", 4 * 8 * float(n_nodes) ** 2, f"use {instead}")
+
+
+def _require_nodes(n_nodes: int) -> None:
+    require_memory(f"A lattice of {n_nodes:.10g} nodes", 25 * 8 * n_nodes, "use a smaller lattice")
+
+
+def _power(base: int, exponent: int) -> float:
+    """Return a power; infinity if it is too large."""
+    return float(base) ** exponent if exponent * np.log(base) < 700 else np.inf
+
+
+def _tessellation_size(neighbors: int, rings: int) -> float:
+    """Return the number of nodes of a hyperbolic lattice; infinity if it is too large."""
+    total, last, ring = 1.0, 0.0, float(neighbors)
+    for _ in range(rings):  # each is at least 2.6 times as large as the one before
+        total, last, ring = total + ring, ring, (neighbors - 4) * ring - last
+        if total > 1e50:
+            return np.inf
+    return total
 
 
 def _separations(first: Any, second: Any, period: int, periodic: bool) -> Floats:

@@ -663,8 +663,8 @@ def emphasis(recipe: Recipe, samples: Any, n_threads: int) -> tuple[Any, float |
     if recipe.magnification == 0:
         return samples, None
     some, kind = samples.sampled(MOST_PAIRED), recipe.kind
-    data, counts = kind.density_data(some), as_counts(some.weights)
-    exponent = density_exponent(recipe.magnification, data, some.weights)
+    data, counts = kind.density_data(some), some.weights
+    exponent = density_exponent(recipe.magnification, data, counts)
     if recipe.density_at == "winner":
         return samples, exponent
     if samples is some:
@@ -686,13 +686,8 @@ def density_exponent(magnification: float | str, data: Any, weights: Array) -> f
     if len(weights) < 2:
         raise ValueError(f"n_samples={len(weights)} is too few for magnification control, which needs a density.")
     if magnification == "optimal":
-        return 2.0 / correlation_dimension(data, sample_weight=as_counts(weights))  # Hasenfuss 2009, eq. 3.7
+        return 2.0 / correlation_dimension(data, sample_weight=weights)  # Hasenfuss 2009, eq. 3.7
     return float(magnification)
-
-
-def as_counts(weights: Array) -> Floats:
-    """Return weights as counts; those that cannot be any, such as shares, are made one on average."""
-    return weights * max(1.0, len(weights) / weights.sum())
 
 
 def hebbian_graph(first: Indices, second: Indices, weights: Array, n_prototypes: int) -> csr_array:

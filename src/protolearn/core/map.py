@@ -21,12 +21,12 @@ from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
-from protolearn.core.samples import Samples
+from protolearn.core.samples import Samples, labeled
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Indices
-from protolearn.core.validation import is_collection
+from protolearn.core.validation import is_collection, weight_unit
 
 __all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
 
@@ -65,6 +65,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     random_state: Any
     verbose: int
     _fitted: Any
+    _weight_unit: float = 1.0  # of the samples seen so far
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_prototypes": integer(1),
         "max_iter": integer(1),
@@ -123,6 +124,12 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     ) -> Samples:
         """Validate one patch of samples."""
 
+    def _labeled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, reset: bool) -> Samples:
+        """Return samples with labels and weights; weights have the unit of the first ones."""
+        if reset:
+            self._weight_unit = weight_unit(sample_weight)
+        return labeled(X, y, sample_weight, self.label_weight, self._weight_unit)
+
     def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
         """Validate the patches of an iterator."""
         for number_, patch in enumerate(patches):
@@ -148,8 +155,9 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample; a weight of 2 is equivalent to including the sample twice. For a Dask collection,
-            labels and weights are collections with the same partitions.
+            Weight of each sample; a weight of 2 is equivalent to including the sample twice. Where the largest weight
+            is above 2**32 or below 2**-32, all are divided by a power of two close to it, and a weight below 1e-30 of
+            the largest is zero. For a Dask collection, labels and weights are collections with the same partitions.
 
         Returns
         -------
@@ -163,6 +171,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             if y is not None or sample_weight is not None:
                 raise ValueError("An iterator of patches must yield labels and weights itself: (X, y, sample_weight).")
             return self._learn(self._read_all(X), None, rng, None)
+        self._weight_unit = 1.0
         samples: Any = self._read(X, y, sample_weight, reset=True)
         if not samples.in_memory and (self.patch_size is not None or not samples.adds):
             return self._condense(samples, rng)
@@ -190,7 +199,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
             New classes may appear at any time.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample.
+            Weight of each sample, comparable with those of earlier patches.
 
         Returns
         -------

@@ -31,7 +31,14 @@ from protolearn.core.samples import Samples, known_labels, over_classes, refuse_
 from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource, known_median
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
-from protolearn.core.validation import check_range, check_weights, hinted, is_collection, largest_value
+from protolearn.core.validation import (
+    check_range,
+    check_weights,
+    hinted,
+    is_collection,
+    largest_value,
+    refuse_far_weights,
+)
 
 __all__ = [
     "ClassReader",
@@ -879,6 +886,7 @@ def _read_first(unread: P, look: Callable[..., Survey]) -> P:
         raise ValueError("X has no rows: all of its partitions are empty.")
     if not sum(survey.present):
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
+    refuse_far_weights(survey.heaviest)
     if survey.classes is None:
         return replace(unread, survey=survey)
     refuse_unlabeled(survey.labeled)
@@ -891,6 +899,8 @@ def check_collection(X: Any) -> Any:
         raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
     if X.ndim != 2:
         raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimensions; give one of (n_samples, n_features).")
+    if not X.shape[1]:
+        raise ValueError(f"X is a Dask {type(X).__name__} without columns; give one with at least one feature.")
     if hasattr(X, "columns"):
         if any(hasattr(kind, "fill_value") for kind in X.dtypes):
             raise ValueError(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from protolearn.core.fitted import nearest_prototypes
 from protolearn.core.parameters import constrained, option
-from protolearn.core.validation import check_weights
+from protolearn.core.validation import check_weights, weight_unit
 
 __all__ = ["quantization_error"]
 
@@ -67,8 +67,8 @@ def quantization_error(
     3.0
     """
     _, _, squared = nearest_prototypes(X, prototypes)
-    weights = check_weights(sample_weight, len(squared), np.float64)
+    weights, unit = check_weights(sample_weight, len(squared), np.float64), weight_unit(sample_weight)
     errors = np.sqrt(np.maximum(squared, 0.0)) if reduction == "mean_distance" else squared
     scale = 0.5 if reduction.startswith("half") else 1.0
-    total = 1.0 if reduction.endswith("sum") else weights.sum()
+    total = 1.0 / unit if reduction.endswith("sum") else weights.sum()
     return float(scale * (weights @ errors) / total)

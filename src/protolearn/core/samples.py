@@ -183,7 +183,9 @@ class Samples:
         return Samples(X, weights, np.concatenate(labels).astype(self.labels.dtype), classes, spreads)
 
 
-def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_weight: float) -> Samples:
+def labeled(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_weight: float, unit: float | None = None
+) -> Samples:
     """Combine samples with their weights and, if used, their labels.
 
     Parameters
@@ -196,6 +198,8 @@ def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_
         Weights of the samples, ones by default.
     label_weight : float
         Weight of the labels in distances; with 0, labels are ignored.
+    unit : float, optional
+        Unit of the weights, that of other samples (`protolearn.core.validation.check_weights`).
 
     Returns
     -------
@@ -210,7 +214,7 @@ def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_
     >>> labeled(X, ["b", "a"], None, 0.5).labels.tolist(), labeled(X, ["b", "a"], None, 0.0).supervised
     ([[0.0, 1.0], [1.0, 0.0]], False)
     """
-    weights = check_weights(sample_weight, len(X), np.float64)
+    weights = check_weights(sample_weight, len(X), np.float64, unit=unit)
     if y is not None:
         check_consistent_length(weights, y)
     if label_weight == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, validate_data
 
-from protolearn.core.types import Array
+from protolearn.core.types import Array, Floats
 
 __all__ = [
     "check_range",
@@ -24,12 +24,16 @@ __all__ = [
     "read_samples",
     "refuse_collection",
     "refuse_empty_rows",
+    "refuse_far_weights",
     "refuse_large",
     "refuse_overflow",
     "refuse_underflow",
     "require_memory",
+    "weight_unit",
 ]
 
+FAR = 2.0**32  # from one: weights may be counts up to here
+NOTHING = 2.0**-100  # beside one, as a weight
 LEAST_BYTES = 1 << 28  # what is not worth a question to the system
 
 
@@ -73,8 +77,27 @@ def refuse_collection(
         raise ValueError(f"{who} needs samples in memory and does not support Dask collections; {remedy}.")
 
 
-def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:
+def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any, *, unit: float | None = None) -> Array:
     """Validate sample weights (n,), ones by default; they must be finite, nonnegative, and not all zero.
+
+    The range of the type is no matter: where the largest weight is very large or small, only ratios count, and weights
+    are divided by a power of two (`weight_unit`). A weight below 1e-30 of the largest is zero.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+        The weights.
+    n_samples : int
+        Number n of samples.
+    dtype : dtype
+        Type of the result.
+    unit : float, optional
+        Divisor, if it is that of weights with which these are compared, as in a stream.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The weights.
 
     Examples
     --------
@@ -82,14 +105,16 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     >>> from protolearn.core.validation import check_weights
     >>> check_weights(None, 2, np.float64), check_weights([1, 0], 2, np.float64)
     (array([1., 1.]), array([1., 0.]))
+    >>> check_weights([2.0**-1000, 2.0**-999], 2, np.float64)
+    array([0.25, 0.5 ])
     >>> check_weights([1, -2], 2, np.float64)
     Traceback (most recent call last):
     ...
     ValueError: sample_weight contains negative values (smallest -2); weights must be 0 or more.
     """
-    if sample_weight is None:
+    if sample_weight is None and unit in (None, 1.0):
         return np.ones(n_samples, dtype)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):
@@ -104,7 +129,51 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
         )
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
-    return weights.astype(dtype)
+    return _in_units(weights, weight_unit(weights) if unit is None else unit).astype(dtype)
+
+
+def weight_unit(sample_weight: ArrayLike | None) -> float:
+    """Return the power of two that weights are divided by: one, unless the largest is very large or small.
+
+    Examples
+    --------
+    >>> from protolearn.core.validation import weight_unit
+    >>> weight_unit([1, 1000]), weight_unit([1e300]) == 2.0**997
+    (1.0, True)
+    """
+    largest = 1.0 if sample_weight is None else float(np.max(np.asarray(sample_weight, np.float64), initial=0.0))
+    if not 0.0 < largest < np.inf or 1.0 / FAR <= largest <= FAR:  # what is no weight is refused elsewhere
+        return 1.0
+    return float(np.ldexp(1.0, max(np.frexp(largest)[1], -1074)))
+
+
+def _in_units(weights: Floats, unit: float) -> Floats:
+    """Return positive weights divided by a unit, without those that vanish beside the largest."""
+    largest = float(weights.max())
+    refuse_far_weights(largest, unit)
+    weights = weights / unit
+    return np.where(weights < NOTHING * (largest / unit), 0.0, weights)
+
+
+def refuse_far_weights(largest: float, unit: float = 1.0) -> None:
+    """Raise an error for weights that cannot be compared with others.
+
+    Examples
+    --------
+    >>> refuse_far_weights(1e3)
+    >>> refuse_far_weights(1e300)
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight has values up to 1e+300, which cannot be compared with weights around 1 of other samples;
+    use weights between 5.42e-20 and 1.84e+19 in all batches or partitions, or 0 to exclude samples.
+    """
+    least, most = unit / FAR**2, min(unit, np.finfo(np.float64).max / FAR**2) * FAR**2
+    if not least <= largest <= most:
+        raise ValueError(
+            f"sample_weight has values up to {largest:g}, which cannot be compared with weights around {unit:g} of "
+            f"other samples; use weights between {least:.3g} and {most:.3g} in all batches or partitions, or 0 to "
+            "exclude samples."
+        )
 
 
 def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool = False, **options: Any) -> Array:

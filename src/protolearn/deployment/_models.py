@@ -10,10 +10,11 @@ from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 from protolearn import __version__
-from protolearn.core.files import FilePath, check_unpacked, file_size, replacing, stored_array
+from protolearn.core.files import FilePath, file_size, replacing
+from protolearn.deployment._contents import check_members, check_nodes
 
 __all__ = ["load", "save"]
 
@@ -60,6 +61,8 @@ def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
     with replacing(path) as new:
         try:
             files.dump(model, new, compression=ZIP_STORED)
+        except (OSError, MemoryError):
+            raise
         except Exception as error:
             raise ValueError(f"{type(model).__name__} contains an object that cannot be stored: {error}") from error
         foreign = _foreign(files.get_untrusted_types(file=new), trusted)
@@ -77,7 +80,8 @@ def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
     """Load a model from a file that `save` has written.
 
     Loading executes no code from the file, so untrusted files are safe: a file can refer only to types of protolearn
-    and scikit-learn. If the file was written by another version of either library, a warning is issued.
+    and scikit-learn, and nothing is unpacked or constructed that its own bytes do not justify. If the file was written
+    by another version of either library, a warning is issued.
 
     Parameters
     ----------
@@ -113,11 +117,12 @@ def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
     saved_by = "an unknown version"
     try:
         with ZipFile(BytesIO(data)) as archive:
-            _check_archive(archive, size)
+            check_members(archive, size)
             about = json.loads(archive.read(VERSIONS))
-        saved_by = f"version {about['versions']['protolearn']}"
-        if about["format"] != FORMAT:
-            raise ValueError(f"its format is {about['format']}, but this release reads format {FORMAT}")
+            saved_by = f"version {about['versions']['protolearn']}"
+            if about["format"] != FORMAT:
+                raise ValueError(f"its format is {about['format']}, but this release reads format {FORMAT}")
+            check_nodes(archive, size, trusted)
         foreign = _foreign(named := files.get_untrusted_types(data=data), trusted)
         if not foreign:
             return files.loads(data, trusted=named)
@@ -171,19 +176,3 @@ def _is_ours(name: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return isinstance(found, type) and found.__module__ == module
-
-
-def _check_archive(archive: ZipFile, size: int) -> None:
-    """Require that the members of an archive, and the arrays in them, are no larger than the file can justify."""
-    members = archive.infolist()
-    if any(member.compress_type != ZIP_STORED for member in members) or sum(m.file_size for m in members) > size:
-        raise ValueError("it is compressed, which models are not")
-    for member in members:
-        if member.filename.endswith(".npy"):
-            stored_array(archive.read(member))
-        elif member.filename.endswith(".npz"):  # a sparse matrix, which SciPy packs
-            inner = archive.read(member)
-            with ZipFile(BytesIO(inner)) as arrays:
-                check_unpacked(arrays.infolist(), len(inner), (ZIP_STORED, ZIP_DEFLATED))
-                for array in arrays.infolist():
-                    stored_array(arrays.read(array))

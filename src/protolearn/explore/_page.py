@@ -32,6 +32,7 @@ def render(title: str, payload: str) -> str:
     >>> "&lt;b&gt;Wine&lt;/b&gt;" in page and "src=" not in page.partition("<script")[0]
     True
     """
+    title = title.encode("utf-8", "replace").decode()  # halves of characters (surrogates) cannot be written
     style, code = _read("style.css"), script()
     policy = (
         f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(style)}'; img-src data: blob:; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,15 @@ from protolearn.core.probabilities import best_temperature, fold_numbers, neares
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_scale, given_array, hinted, read_samples, refuse_empty_rows
-from protolearn.lvq._request import Table, find_counterfactuals, read_request
+from protolearn.core.validation import (
+    check_scale,
+    given_array,
+    hinted,
+    read_samples,
+    refuse_empty_rows,
+    require_memory,
+)
+from protolearn.lvq._request import Table, find_counterfactuals, known_ranges, read_request
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
 from protolearn.lvq.relevance import Metric, Relevance, Theta
@@ -66,6 +74,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     prototypes_: Floats
     prototype_labels_: Array
     n_wins_: Indices
+    feature_ranges_: Floats
     temperature_: float
     classes_: Array
     _codes: Indices
@@ -334,7 +343,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         target: Any = None,
         *,
         fixed: Any = None,
-        bounds: Any = None,
+        bounds: Any = "training",
         increasing: Any = None,
         decreasing: Any = None,
         integers: Any = None,
@@ -358,8 +367,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
             Class to reach; by default any other class. Samples that are already in the target class are not changed.
         fixed : list of features, optional
             Features that must not change.
-        bounds : dict, optional
-            Smallest and largest allowed value of a feature, as a pair; None stands for no bound.
+        bounds : dict, "training" or None, default="training"
+            Smallest and largest allowed value of a feature, as a pair in which None stands for no bound. The values of
+            other features stay within those of the training samples, ``feature_ranges_``; a value outside of them may
+            stay as it is. None allows all values.
         increasing, decreasing : list of features, optional
             Features that may only increase, or only decrease.
         integers : list of features, optional
@@ -381,11 +392,14 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         counterfactuals : Counterfactuals
-            Changed samples and the lengths of the changes; the length is infinite where no allowed change was found.
+            Changed samples and the lengths of the changes; the length is infinite where no allowed change was found,
+            and ``messages`` says why.
         """
         X = self._check_new(X).astype(np.float64)
+        table = Table.of_numbers(self._feature_names())
         request = read_request(
-            Table.of_numbers(self._feature_names()),
+            table,
+            ranges=known_ranges(self, table, bounds),
             fixed=fixed,
             bounds=bounds,
             increasing=increasing,
@@ -561,6 +575,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
                     f"Class {self.classes_[code]!s} has {available[code]} samples, fewer than its {count} prototypes. "
                     "Use fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
+        n_bytes = 10 * 8 * sum(counts) * self.n_features_in_
+        what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
+        require_memory(what, n_bytes, "use fewer prototypes")
         return np.repeat(np.arange(len(counts)), counts)
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:
@@ -582,8 +599,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         check_reject(1.0 if self._rejects() else 0.0, self.reject_label, self.classes_)
 
     def _finish(self, samples: TrainingSamples) -> None:
-        """Learn from the training samples what prototypes and metric do not say: wins, probabilities and radii."""
-        self._count_wins(samples)
+        """Learn from the training samples what prototypes and metric do not say: wins, ranges, probabilities, radii."""
+        self.n_wins_, self.feature_ranges_ = self._count(samples)
         self._fit_temperature(samples)
         self.__dict__.pop("acceptance_radii_", None)
         if self.contamination is not None:
@@ -591,15 +608,20 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _finish_batch(self, samples: Labeled) -> None:
         """Do the same for a batch of a stream."""
-        self._count_wins(samples)
+        before = getattr(self, "feature_ranges_", None)
+        self.n_wins_, self.feature_ranges_ = self._count(samples)
+        if before is not None:
+            self.feature_ranges_ = joint_ranges(before, self.feature_ranges_)
         if len(np.unique(samples.y)) > 1 or not hasattr(self, "temperature_"):
             self._fit_temperature(samples)
         if self.contamination is not None:
             self._fit_radii(samples)
 
-    def _count_wins(self, samples: TrainingSamples) -> None:
+    def _count(self, samples: TrainingSamples) -> tuple[Indices, Floats]:
+        """Return how many samples each prototype is nearest to, and the ranges (2, N) of the features."""
         model, k = samples.sent(self), len(self._codes)
-        self.n_wins_ = samples.sum(lambda part: np.bincount(model._winners(part.X), minlength=k))
+        total = samples.sum(lambda part: Count(np.bincount(model._winners(part.X), minlength=k), ranges_of(part.X)))
+        return total.wins, total.ranges
 
     def _fit_temperature(self, samples: TrainingSamples) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
@@ -609,21 +631,43 @@ class LVQClassifier(ClassifierMixin, Estimator):
             *some.gather(lambda part: (model._plain_distances(part.X), part.y, part.u))
         )
 
-    def _calibrate(self, samples: Labeled, counts: Floats) -> None:
+    def _calibrate(self, samples: Labeled, factors: Floats) -> None:
         """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
-        plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
-        plain["class_weight"] = None  # u has class weights
+        plain: dict[str, Any] = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
+        plain["class_weight"] = dict(zip(self.classes_, factors))
         X, y, u = samples.X, samples.y, samples.u
+        counts = u / factors[y]
         folds = fold_numbers(X, y, counts, int(self.calibration or 0), np.bincount(self._codes))
         D = self._plain_distances(X)
         unit = _mean_distance(D, u)
         D /= unit
         for fold in np.unique(folds[folds >= 0]):
             out = folds == fold
-            model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
+            model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=counts[~out])
             held_out = model._plain_distances(X[out])
             D[out] = held_out / _mean_distance(held_out, u[out])
         self.temperature_ = unit * best_temperature(D, y, u)
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many samples each prototype is nearest to, and the ranges (2, N) of the features."""
+
+    wins: Indices
+    ranges: Floats
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.wins + other.wins, joint_ranges(self.ranges, other.ranges))
+
+
+def ranges_of(X: Floats) -> Floats:
+    """Return the smallest and the largest value (2, N) of each column; infinity and its negative if it has none."""
+    return np.stack([np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)])
+
+
+def joint_ranges(one: Floats, other: Floats) -> Floats:
+    """Return the ranges (2, N) of two sets of samples together."""
+    return np.stack([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
 
 
 def _mean_distance(D: Floats, u: Floats) -> float:

@@ -65,7 +65,8 @@ tol : float, default=1e-6
     Tolerance: L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when its steps are
     shorter than this.
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, with the same meaning as in scikit-learn.
+    Weights of the classes, with the same meaning as in scikit-learn; ``"balanced"`` counts samples by their weight.
+    Only their ratios matter: the total weight of the samples is never reduced.
 warm_start : bool, default=False
     Whether `fit` continues from the result of the previous fit.
 early_stopping : bool or "train", default=False
@@ -129,6 +130,8 @@ feature_importances_ : ndarray of shape (n_features,)
 """
 
 FEATURES = """
+feature_ranges_ : ndarray of shape (2, n_features)
+    Smallest and largest value of each feature in the training samples, between which `counterfactual` searches.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)

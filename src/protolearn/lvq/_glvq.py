@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state
 
 from protolearn.core.callback import wants_to_stop
 from protolearn.core.convergence import warn_unconverged
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.learning import as_counts
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.partitions import ClassReader, blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, is_collection, refuse_collection
+from protolearn.core.validation import is_collection, refuse_collection
+from protolearn.core.weights import class_factors, counted
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
@@ -134,6 +134,7 @@ class GLVQ(LVQClassifier):
     _form: dict[str, Any]
     _stream: Stream
     _mass: float  # of the samples of the last fit
+    _factors: Floats  # on the weights of each class
 
     def __init__(
         self,
@@ -200,7 +201,7 @@ class GLVQ(LVQClassifier):
             Class labels of the samples; at least two classes.
         sample_weight : array-like of shape (n_samples,), or Dask collection, optional
             Weight of each sample in the cost. Samples of weight 0 are ignored, and so are classes without any remaining
-            sample.
+            sample. A weight of 3 counts as three samples; of weights with a mean below one only the ratios matter.
 
         Returns
         -------
@@ -234,7 +235,7 @@ class GLVQ(LVQClassifier):
         if self.calibration is not None:
             assert isinstance(samples, Labeled)
             try:
-                self._calibrate(samples, self._counts(known[samples.y], samples.u))
+                self._calibrate(samples, self._factors)
             except KeyboardInterrupt:
                 keep(self)
                 raise
@@ -265,7 +266,7 @@ class GLVQ(LVQClassifier):
         classes : array-like of shape (n_classes,), optional
             All classes that may occur in any batch. Required in the first call unless `fit` was called before.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample in the cost.
+            Weight of each sample in the cost. Only the ratios within the batch matter for the step that it makes.
 
         Returns
         -------
@@ -407,11 +408,11 @@ class GLVQ(LVQClassifier):
 
     def _class_factors(self, classes: Array, counts: Indices, masses: Floats) -> Floats:
         """Return the factor on the weights of each class."""
-        factors = check_weights(class_factors(self.class_weight, classes, counts), len(classes), np.float64)
+        factors = class_factors(self.class_weight, classes, masses)
         if not factors.all():
             nothing = classes[factors == 0].tolist()
             raise ValueError(f"class_weight gives classes {nothing} weight zero; remove them from the collection.")
-        return factors * max(1.0, counts.sum() / (factors @ masses))  # as counts
+        return factors * max(1.0, counts.sum() / masses.sum())  # as counts
 
     def _check_samples(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
@@ -419,22 +420,9 @@ class GLVQ(LVQClassifier):
         """Return samples, labels and weights, without samples of weight zero."""
         refuse_collection(X, "partial_fit", "give one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        weights = check_weights(sample_weight, len(samples), np.float64)
-        if self.class_weight is not None:
-            present = weights > 0
-            classes, codes, counts = np.unique(labels[present], return_inverse=True, return_counts=True)
-            weights[present] *= class_factors(self.class_weight, classes, counts)[codes]
-            weights = check_weights(weights, len(samples), np.float64)
-        present = weights > 0
-        return samples[present], labels[present], as_counts(weights[present])
-
-    def _counts(self, labels: Array, weights: Floats) -> Floats:
-        """Return how often each sample counts, apart from the weight of its class."""
-        if self.class_weight is None:
-            return weights
-        classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        plain = weights / class_factors(self.class_weight, classes, counts)[codes]
-        return plain / plain.min()
+        present, counts, self._factors = counted(labels, sample_weight, self.class_weight)
+        codes = np.unique(labels[present], return_inverse=True)[1]
+        return samples[present], labels[present], counts * self._factors[codes]
 
     def _begin(
         self, frame: Frame, samples: TrainingSamples, resumes: bool, rng: np.random.RandomState
@@ -611,19 +599,6 @@ class GLVQ(LVQClassifier):
         self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))
         self._finish_batch(samples)
-
-
-def class_factors(class_weight: dict[Any, float] | str | None, classes: Array, counts: Indices) -> Floats:
-    """Return the weight of each class given the number of its samples, as defined by scikit-learn.
-
-    Examples
-    --------
-    >>> class_factors("balanced", np.array(["a", "b"]), np.array([1, 3])).round(2)
-    array([2.  , 0.67])
-    """
-    if class_weight == "balanced":
-        return counts.sum() / (len(classes) * counts)
-    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), np.float64)
 
 
 class _Watch:

@@ -248,6 +248,16 @@ def _add_scaled(total: Array, factor: float, row: Array) -> None:
 
 
 @njit(**WITHIN_LOOPS)
+def _hold(w: Array, bounds: Array) -> None:
+    """Keep a prototype within bounds."""
+    for t in range(len(w)):
+        if w[t] < bounds[0, t]:
+            w[t] = bounds[0, t]
+        elif w[t] > bounds[1, t]:
+            w[t] = bounds[1, t]
+
+
+@njit(**WITHIN_LOOPS)
 def _normalize(omegas: Array) -> None:
     """Scale matrices (s, M, N) by one number to a mean squared norm of one."""
     total = 0.0
@@ -495,13 +505,15 @@ def sweep_lvq1(
     classes: Array,
     relevances: Array,
     rates: Array,
+    bounds: Array,
     most: float,
     adaptive: bool,
     by_relevances: float,
 ) -> float:
     """LVQ1 on some samples, in place: the winner comes nearer, or goes away if its class is wrong; return the errors.
 
-    ``rates`` (k,) are those of the prototypes; if ``adaptive`` they change as in OLVQ1, up to ``most``.
+    ``rates`` (k,) are those of the prototypes; if ``adaptive`` they change as in OLVQ1, up to ``most``. No prototype
+    goes beyond ``bounds`` (2, N).
     """
     N = X.shape[1]
     f = np.empty(N)
@@ -523,6 +535,8 @@ def sweep_lvq1(
             rates[winner] = min(most, rates[winner] / max(1.0 + sign * rates[winner], 1e-12))
         for t in range(N):
             W[winner, t] += sign * rates[winner] * f[t]
+        if sign < 0:
+            _hold(W[winner], bounds)
         if by_relevances > 0:
             for t in range(N):
                 relevances[0, t] -= sign * by_relevances * abs(f[t])
@@ -538,9 +552,14 @@ def sweep_lvq21(
     W: Array,
     classes: Array,
     rate: float,
+    bounds: Array,
     window: float,
 ) -> float:
-    """LVQ2.1 on some samples, in place: those in a window around the border move both winners; return the errors."""
+    """LVQ2.1 on some samples, in place: those in a window around the border move both winners; return the errors.
+
+    A winner that is farther than that of the sample's class goes away by less, as in the gradient of generalized LVQ,
+    and no prototype goes beyond ``bounds`` (2, N).
+    """
     N = X.shape[1]
     f = np.empty(N)
     errors = 0.0
@@ -565,7 +584,8 @@ def sweep_lvq21(
             _gap(x, W[J], f)
             _add_scaled(W[J], rate, f)
             _gap(x, W[K], f)
-            _add_scaled(W[K], -rate, f)
+            _add_scaled(W[K], -rate * min(1.0, d_J / d_K), f)
+            _hold(W[K], bounds)
     return errors
 
 

@@ -21,7 +21,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import integer, none, option
-from protolearn.core.spans import row_space
+from protolearn.core.spans import row_space, without_constants
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_collection, refuse_underflow, require_memory
@@ -86,7 +86,10 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         if self.n_components is not None:
             integer(1, X.shape[1]).check("n_components", self.n_components, " (n_features)")
         refuse_underflow(X)
-        X = X - X.mean(axis=0)
+        M = min(X.shape)
+        what = f"{type(self).__name__} of {M} directions"
+        require_memory(what, 10 * 8 * M**2, "use fewer features, such as principal components")
+        X = without_constants(X)
         largest = float(np.abs(X).max()) or 1.0
         X /= largest  # first, for the squares of large numbers may be too large
         size = float(np.sqrt((X**2).mean())) or 1.0
@@ -95,10 +98,10 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _within(self, X: Floats) -> tuple[Floats, Floats | None]:
         """Return samples, with mean zero, in coordinates to work in, and their axes (N, r), None if these are features.
 
-        If there are more features than samples, coordinates are those of the space in which samples differ.
+        If there are directions in which no two samples differ, they are left out.
         """
-        axes = row_space(X) if X.shape[1] > len(X) else None
-        return (X, None) if axes is None else (X @ axes, axes)
+        axes = row_space(X)
+        return (X, None) if axes is None or axes.shape[1] == X.shape[1] else (X @ axes, axes)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -126,8 +129,8 @@ class LFDA(LinearMetric):
     Parameters
     ----------
     n_components : int, optional
-        Number of directions; by default the number of features. If there are more features than samples, the number is
-        limited to the dimension of the space that the samples span.
+        Number of directions; by default the number of features. It is limited to the dimension of the space in which
+        samples differ, which is smaller if features are constant or linearly dependent, or samples are few.
     n_neighbors : int, default=7
         Neighbor that sets the scale of the affinity :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`: :math:`s_i` is
         the distance of sample i to its ``n_neighbors``-th neighbor in its class (in smaller classes, to the farthest
@@ -224,7 +227,6 @@ def local_scatters(X: Floats, codes: Indices, n_neighbors: int) -> tuple[Floats,
     set of samples is their number times their scatter around the mean.
     """
     n, N = X.shape
-    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
         centered = members - members.mean(axis=0)

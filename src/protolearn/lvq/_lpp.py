@@ -11,9 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
 
 from protolearn.core.estimator import nothing_lost
+from protolearn.core.spans import white_axes
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats
-from protolearn.core.validation import require_memory
 from protolearn.lvq._lfda import RIDGE, LinearMetric, local_affinities
 
 __all__ = ["LPP"]
@@ -33,8 +33,8 @@ class LPP(LinearMetric):
     Parameters
     ----------
     n_components : int, optional
-        Number of directions; by default the number of features. If there are more features than samples, the number is
-        limited to the dimension of the space that the samples span.
+        Number of directions; by default the number of features. It is limited to the dimension of the space in which
+        samples differ, which is smaller if features are constant or linearly dependent, or samples are few.
     n_neighbors : int, default=7
         Neighbor that sets the scale of the affinity :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`: :math:`s_i` is
         the distance of sample i to its ``n_neighbors``-th neighbor (with fewer samples, to the farthest sample).
@@ -101,15 +101,16 @@ class LPP(LinearMetric):
         self._check_parameters()
         samples, scale = self._read_samples(X)
         n_features = samples.shape[1]
-        samples, axes = self._within(samples)
-        near, all_pairs = preserved_scatters(samples, self.n_neighbors)
+        axes = white_axes(samples)  # others would be first: along them neighbors do not differ at all
+        near, all_pairs = preserved_scatters(samples, samples @ axes, self.n_neighbors)
         n_directions = min(self.n_components or n_features, len(near))
-        ridge = RIDGE * np.trace(all_pairs) / n_features
+        ridge = RIDGE * np.trace(all_pairs)
         if not ridge > 0.0:
             raise ValueError("All samples of X are equal, or no sample has a neighbor; there is nothing to preserve.")
+        ridge /= len(near)
         values, directions = eigh(near, all_pairs + ridge * np.eye(len(near)), subset_by_index=[0, n_directions - 1])
         self.eigenvalues_ = np.maximum(values, 0.0)
-        self.components_ = svd_flip((directions if axes is None else axes @ directions) / scale, None)[0].T
+        self.components_ = svd_flip(axes @ directions / scale, None)[0].T
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -118,16 +119,18 @@ class LPP(LinearMetric):
         return tags
 
 
-def preserved_scatters(X: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
-    """Return the scatter of neighbors, ``X^T (D - A) X``, and that of all samples, ``X^T D X`` around its mean."""
-    N = X.shape[1]
-    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
+def preserved_scatters(X: Floats, Z: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
+    """Return the scatter of neighbors, ``Z^T (D - A) Z``, and that of all samples, ``Z^T D Z`` around its mean.
+
+    Z are coordinates of the samples X, whose distances give the affinities A.
+    """
+    N = Z.shape[1]
     near, whole, first, mass = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N), 0.0
     for rows, affinities in local_affinities(X, n_neighbors):
         degrees = affinities.sum(axis=1)
-        weighted = degrees[:, None] * X[rows]
-        near += X[rows].T @ (weighted - affinities @ X)
-        whole += X[rows].T @ weighted
+        weighted = degrees[:, None] * Z[rows]
+        near += Z[rows].T @ (weighted - affinities @ Z)
+        whole += Z[rows].T @ weighted
         first += weighted.sum(axis=0)
         mass += degrees.sum()
     whole -= np.outer(first, first) / (mass or 1.0)

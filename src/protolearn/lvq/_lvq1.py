@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.callback import wants_to_stop
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.learning import as_counts
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, refuse_collection, require_memory
+from protolearn.core.validation import refuse_collection, require_memory
+from protolearn.core.weights import counted
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
@@ -66,7 +66,7 @@ class _HeuristicLVQ(LVQClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Number of presentations of each sample per epoch: a sample of weight 2 is presented twice, and a sample of
             weight 0 is ignored. Fractional parts are rounded at random, anew in every epoch. Weights with a mean below
-            one are rescaled to mean one.
+            one, or values above 2**32, are rescaled to mean one.
 
         Returns
         -------
@@ -120,9 +120,8 @@ class _HeuristicLVQ(LVQClassifier):
         """Return samples, labels and weights, without samples of weight zero."""
         refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        weights = check_weights(sample_weight, len(samples), np.float64)
-        present = weights > 0
-        return samples[present], labels[present], as_counts(weights[present])
+        present, counts, _ = counted(labels, sample_weight)
+        return samples[present], labels[present], counts
 
     def _learn(self, samples: Floats, labels: Array, u: Floats) -> None:
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -139,6 +138,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._center = weighted_mean(given)
         centered = np.subtract(samples, self._center, order="C")
         W = self._first_prototypes(Labeled(centered, codes, u), rng)
+        self._bounds = ranges(centered)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
@@ -195,6 +195,7 @@ class _HeuristicLVQ(LVQClassifier):
             W, seen, rng = self.prototypes_ - self._center, self._seen.copy(), deepcopy(self._rng)
             self._resume()
         centered = np.subtract(samples, self._center, order="C")
+        self._bounds = ranges(centered if first else np.concatenate([self._bounds, centered]))
         new = np.isin(self._codes, np.setdiff1d(codes, np.flatnonzero(seen)))
         if new.any():
             W[new] = self._first_prototypes(Labeled(centered, codes, u), rng)[new]
@@ -233,11 +234,14 @@ class LVQ1(_HeuristicLVQ):
     by ``-rate (x - w)`` otherwise. The learning rate decreases linearly to zero. The rule is a heuristic and does not
     minimize a cost function; `GLVQ` does, and is the better choice for most purposes.
 
+    Where samples of other classes prevail, they could repel a prototype farther and farther. No prototype is therefore
+    repelled beyond the range of the training samples, in any feature.
+
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
         Number of prototypes per class: one number for all classes, or a dict from class labels to numbers.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.01
         Initial learning rate.
     adaptive_rates : bool, default=False
         Whether each prototype has its own learning rate, which decreases when the prototype classifies a sample
@@ -284,7 +288,7 @@ class LVQ1(_HeuristicLVQ):
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.01,
         adaptive_rates: bool = False,
         relevance_learning_rate: float = 0.0,
         init: str | ArrayLike = "neural_gas",
@@ -327,7 +331,12 @@ class LVQ1(_HeuristicLVQ):
         if not self.adaptive_rates:
             self._rates[:] = rate
         state = W, self._codes, self.relevances_[None], self._rates
-        settings = float(self.learning_rate), bool(self.adaptive_rates), float(self.relevance_learning_rate)
+        settings = (
+            self._bounds,
+            float(self.learning_rate),
+            bool(self.adaptive_rates),
+            float(self.relevance_learning_rate),
+        )
         try:
             errors = sum(_kernels.sweep_lvq1(X, y, some, *state, *settings) for some in pieces(order, W.size))
         finally:
@@ -337,11 +346,15 @@ class LVQ1(_HeuristicLVQ):
 
 @documented
 class LVQ21(_HeuristicLVQ):
-    """Learning vector quantization 2.1, in which samples near a class border move the prototypes on both sides.
+    r"""Learning vector quantization 2.1, in which samples near a class border move the prototypes on both sides.
 
     A sample attracts the nearest prototype of its class and repels the nearest prototype of any other class if it lies
     in a window around the border between them: ``min(d_J / d_K, d_K / d_J) > (1 - window) / (1 + window)`` for the
-    distances (not squared). Prototypes may diverge; `GLVQ` avoids this.
+    distances (not squared).
+
+    In the original rule both prototypes move at the same rate, and prototypes can diverge. Here the rate of the
+    repelled prototype is multiplied by :math:`\min(1, d_J^2 / d_K^2)`, the ratio of both rates in `GLVQ`, and no
+    prototype is repelled beyond the range of the training samples, in any feature.
 
     Parameters
     ----------
@@ -414,8 +427,19 @@ class LVQ21(_HeuristicLVQ):
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels
 
-        state = W, self._codes, float(rate), float(self.window)
+        state = W, self._codes, float(rate), self._bounds, float(self.window)
         return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)
+
+
+def ranges(X: Floats) -> Floats:
+    """Return the smallest and the largest known value of each feature (2, N).
+
+    Examples
+    --------
+    >>> ranges(np.array([[1.0, 5.0], [3.0, np.nan]])).tolist()
+    [[1.0, 5.0], [3.0, 5.0]]
+    """
+    return np.stack([np.fmin.reduce(X), np.fmax.reduce(X)])
 
 
 def presentations(u: Floats, rng: np.random.RandomState) -> Codes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,21 @@ class Number:
         if next_ < here:
             ends = [-end if np.isinf(end) else end for end in reversed(ends)]
         return float(ends[0]), float(ends[1])
+
+    def span(self, low: float, high: float) -> tuple[float, float]:
+        """Return the range of the feature for a range of the column; infinite where the column has none.
+
+        Of values that the column cannot tell from each other, the range ends at the one with the fewest digits.
+        """
+        if not low <= high:
+            return np.inf, -np.inf
+        ends = []
+        for end, value in zip((low, high), self.back(np.array([low, high])).astype(np.float64).tolist()):
+            short = float(f"{value:.12g}")
+            ends.append(short if self.forward(np.array([short]))[0] == end else value)
+        if np.isnan(ends).any():
+            return -np.inf, np.inf
+        return min(ends), max(ends)
 
     def around(self, value: float) -> tuple[float, float]:
         """Return the values of the column for the integers below and above one of its values."""
@@ -219,11 +235,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Request:
-    """Which changes are allowed, in terms of the features of a table."""
+    """Which changes are allowed, in terms of the features of a table.
+
+    The bounds of some features are ``given``. Those of the others are where the training samples are, and a sample may
+    keep a value outside of them.
+    """
 
     table: Table
     low: Floats
     high: Floats
+    given: set[int]
     allowed: dict[int, list[Any]]
     fixed: set[int]
     increasing: set[int]
@@ -238,8 +259,11 @@ class Request:
 
     def limits(self, i: int, value: float) -> tuple[float, float]:
         """Return the bounds of a feature of a sample, which has some value."""
-        low = max(self.low[i], value) if i in self.increasing | self.fixed else self.low[i]
-        high = min(self.high[i], value) if i in self.decreasing | self.fixed else self.high[i]
+        low, high = self.low[i], self.high[i]
+        if i not in self.given:
+            low, high = min(low, value), max(high, value)
+        low = max(low, value) if i in self.increasing | self.fixed else low
+        high = min(high, value) if i in self.decreasing | self.fixed else high
         return low, high
 
     def others(self, i: int, feature: Category, value: Any) -> list[bool]:
@@ -265,15 +289,15 @@ class Request:
                 new[i] = np.clip(value, *self.limits(i, row[i]))
         return new
 
-    def room(self, row: Array, z: Floats, sample: int) -> Room:
-        """Return what a sample with features ``row`` and columns z may become."""
+    def room(self, row: Array, z: Floats) -> Room:
+        """Return what a sample with features ``row`` and columns z may become; raise `NotAllowed` if it is nothing."""
         low, high = z.copy(), z.copy()
         integers, groups = {}, []
         grouped = {i for group in self.groups for i in group}
         for i, feature in enumerate(self.table.features):
             if is_missing(row[i]) or isinstance(feature, Unused):
                 continue
-            self._check(i, row[i], sample)
+            self._check(i, row[i])
             if i in self.fixed:
                 continue
             if isinstance(feature, Category):
@@ -287,14 +311,14 @@ class Request:
                     low[column], high[column] = min(ends[0], z[column]), max(ends[1], z[column])
                     if i in self.integers:
                         integers[column] = feature.around
-        groups += [self._group(group, row, z, sample) for group in self.groups]
+        groups += [self._group(group, row, z) for group in self.groups]
         for columns, rows in groups:
             low[columns], high[columns] = rows.min(axis=0), rows.max(axis=0)
         counted = [feature.columns for i, feature in enumerate(self.table.features) if i not in grouped]
         counted += [columns for columns, _ in groups[len(groups) - len(self.groups) :]]
         return Room(low, high, integers, groups, counted)
 
-    def _group(self, group: list[int], row: Array, z: Floats, sample: int) -> tuple[Indices, Floats]:
+    def _group(self, group: list[int], row: Array, z: Floats) -> tuple[Indices, Floats]:
         """Return the columns of features of which exactly one is 1, and the values they can have together."""
         features = [feature for i in group if isinstance(feature := self.table.features[i], Number)]
         columns = np.concatenate([feature.columns for feature in features])
@@ -303,27 +327,27 @@ class Request:
         if not np.isnan(present).any():
             if not np.array_equal(np.sort(present), np.eye(len(group))[-1]):
                 names = ", ".join(str(self.table.names[i]) for i in group)
-                raise ValueError(
-                    f"Sample {sample} has {present.tolist()} in the group {names}; one must be 1 and the others 0."
-                )
+                raise NotAllowed(f"It has {present.tolist()} in the group {names}; one must be 1 and the others 0.")
             limits = np.array([self.limits(i, value) for i, value in zip(group, present)])
             for choice in np.eye(len(group))[present == 0]:
                 if (limits[:, 0] <= choice).all() and (choice <= limits[:, 1]).all():
                     rows.append(np.concatenate([f.forward(choice[[i]]) for i, f in enumerate(features)]))
         return columns, np.array(rows)
 
-    def _check(self, i: int, value: Any, sample: int) -> None:
+    def _check(self, i: int, value: Any) -> None:
         """Refuse a sample that is not allowed itself."""
         name = self.table.names[i]
         if isinstance(self.table.features[i], Category):
             if value not in self.allowed.get(i, [value]):
-                raise ValueError(f"Sample {sample} has {name}={value!r}, which its bounds {self.allowed[i]} exclude.")
-        elif not self.low[i] <= value <= self.high[i]:
-            raise ValueError(
-                f"Sample {sample} has {name}={value:g}, outside its bounds {self.low[i]:g} to {self.high[i]:g}."
-            )
+                raise NotAllowed(f"It has {name}={value!r}, which is not among the bounds {self.allowed[i]}.")
+        elif i in self.given and not self.low[i] <= value <= self.high[i]:
+            raise NotAllowed(f"It has {name}={value:g}, outside its bounds {self.low[i]:g} to {self.high[i]:g}.")
         elif i in self.integers and value != np.round(value):
-            raise ValueError(f"Sample {sample} has {name}={value:g}, but {name} is one of the integers.")
+            raise NotAllowed(f"It has {name}={value:g}, but {name} is one of the integers.")
+
+
+class NotAllowed(ValueError):
+    """Error for a sample that a request excludes as it is."""
 
 
 def is_missing(value: Any) -> bool:
@@ -335,13 +359,19 @@ def read_request(
     table: Table,
     *,
     fixed: Any = None,
-    bounds: Mapping[Any, Any] | None = None,
+    bounds: Mapping[Any, Any] | str | None = None,
+    ranges: Floats | None = None,
     increasing: Any = None,
     decreasing: Any = None,
     integers: Any = None,
     groups: Any = None,
+    flags: Sequence[int] = (),
 ) -> Request:
-    """Return the request with indices in place of names; raise an error if it is invalid."""
+    """Return the request with indices in place of names; raise an error if it is invalid.
+
+    ``ranges`` (2, n_features) are the bounds of features for which none are given; ``flags`` are features that are
+    False or True.
+    """
     rising, falling = (
         set(table.find_all(given, role)) for given, role in ((increasing, "increasing"), (decreasing, "decreasing"))
     )
@@ -349,24 +379,69 @@ def read_request(
         raise ValueError(
             f"{table.names[i]!s} is both increasing and decreasing; name it in fixed if it must not change."
         )
-    whole = set(table.find_all(integers, "integers"))
+    whole = {*table.find_all(integers, "integers"), *flags}
     unions = [table.find_all(group, "groups") for group in groups or ()]
     members = [i for union in unions for i in union]
     if any(isinstance(table.features[i], Unused) for i in members):
         raise ValueError("groups contains a feature that the classifier does not use.")
     if len(members) != len(set(members)):
         raise ValueError("Every feature may occur only once in groups.")
-    low, high = np.full(len(table.names), -np.inf), np.full(len(table.names), np.inf)
+    low, high = np.array([[-np.inf], [np.inf]]) * np.ones(len(table.names)) if ranges is None else ranges.copy()
+    for i in whole | set(members):  # rounding in the steps of a pipeline must not exclude the last integer
+        slack = 1e-6 * np.maximum(1.0, np.abs([low[i], high[i]]))
+        low[i], high[i] = np.ceil(low[i] - slack[0]), np.floor(high[i] + slack[1])
+    for i in flags:
+        low[i], high[i] = max(low[i], 0.0), min(high[i], 1.0)
     allowed: dict[int, list[Any]] = {}
-    for given, limits in (bounds or {}).items():
+    numbers: set[int] = set()
+    for given, limits in _mapping(bounds).items():
         i = table.find(given, "bounds")
         feature = table.features[i]
         if isinstance(feature, Category):
             allowed[i] = _some_categories(table.names[i], feature, limits)
         else:
             low[i], high[i] = _two_limits(table.names[i], limits)
+            numbers.add(i)
     stuck = set(table.find_all(fixed, "fixed", numbers=False))
-    return Request(table, low, high, allowed, stuck, rising, falling, whole, unions)
+    return Request(table, low, high, numbers, allowed, stuck, rising, falling, whole, unions)
+
+
+def _mapping(bounds: Any) -> Mapping[Any, Any]:
+    """Return the bounds that are given."""
+    if bounds is None or (isinstance(bounds, str) and bounds == "training"):
+        return {}
+    if not isinstance(bounds, Mapping):
+        raise ValueError(
+            f"bounds={bounds!r} must be 'training' (the ranges of the training samples), a dict from features to pairs "
+            "of numbers, or None (no bounds)."
+        )
+    return bounds
+
+
+def known_ranges(model: Any, table: Table, bounds: Any) -> Floats | None:
+    """Return the ranges (2, n_features) of the training samples, if changes are limited to these.
+
+    None if no feature has bounds, and, with a warning, if the ranges are not known.
+    """
+    if bounds is None:
+        return None
+    known = getattr(model, "feature_ranges_", None)
+    if known is None or table.mixing is not None:
+        if len(_mapping(bounds)) == len(table.names):
+            return None
+        why = "the model was saved by an earlier version" if known is None else "the pipeline mixes features"
+        warnings.warn(
+            f"Changes are not limited to the ranges of the training samples, which are not known, as {why}. Give "
+            "bounds, or set bounds=None if all values are allowed.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return None
+    spans = [
+        feature.span(*known[:, feature.columns[0]]) if isinstance(feature, Number) else (-np.inf, np.inf)
+        for feature in table.features
+    ]
+    return np.array(spans, np.float64).reshape(-1, 2).T
 
 
 def _two_limits(name: Any, limits: Any) -> tuple[float, float]:
@@ -439,10 +514,14 @@ def find_counterfactuals(
         sure = margin == 0 or model._confidence(seen[None])[0] >= margin
         return bool(sure and (after != own if code is None else after == code))
 
-    samples, weights = rows.copy(), np.zeros(rows.shape)
+    samples, weights, messages = rows.copy(), np.zeros(rows.shape), np.full(len(rows), "", dtype=object)
     lengths, proven, after = np.zeros(len(Z)), np.ones(len(Z), bool), seen.copy()
     for s, (row, z, own) in enumerate(zip(rows, Z, present)):
-        room = request.room(row, z, s)
+        try:
+            room = request.room(row, z)
+        except NotAllowed as reason:
+            lengths[s], messages[s] = np.inf, f"The sample itself is not allowed. {reason}"
+            continue
         if own == code and reaches(seen[s], own):
             continue
 
@@ -455,6 +534,9 @@ def find_counterfactuals(
         samples[s] = request.restored(row, z, change.sample)
         new, after[s] = renewed(samples[s], s)
         lengths[s], proven[s] = change.length, change.proven
+        if not np.isfinite(change.length):
+            how = "There is no allowed change" if change.proven else "No allowed change was found"
+            messages[s] = f"{how} to {'another class' if target is None else f'class {target}'}."
         S, delta = borders.measure(z, own, length), np.nan_to_num(new - z)
         weights[s] = [delta[f.columns] @ S[np.ix_(f.columns, f.columns)] @ delta[f.columns] for f in table.features]
     return Counterfactuals(
@@ -469,6 +551,7 @@ def find_counterfactuals(
         weights,
         table.names,
         target,
+        messages,
     )
 
 

@@ -15,7 +15,15 @@ from protolearn.core.pipelines import Parts, take_apart, take_map_apart
 from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Floats
 from protolearn.lvq._columns import NoUnits, is_plain, table_behind
-from protolearn.lvq._request import Category, Number, Table, find_counterfactuals, is_missing, read_request
+from protolearn.lvq._request import (
+    Category,
+    Number,
+    Table,
+    find_counterfactuals,
+    is_missing,
+    known_ranges,
+    read_request,
+)
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, shown
 
 __all__ = ["PrototypeTable", "counterfactual", "explain", "prototype_table", "prototypes_in_units", "table_of"]
@@ -275,7 +283,7 @@ def counterfactual(
     target: Any = None,
     *,
     fixed: Any = None,
-    bounds: Any = None,
+    bounds: Any = "training",
     increasing: Any = None,
     decreasing: Any = None,
     integers: Any = None,
@@ -300,9 +308,11 @@ def counterfactual(
         Class to reach; by default any other class.
     fixed : list of features, optional
         Features that must not change.
-    bounds : dict, optional
-        Smallest and largest allowed value of a numerical feature, as a pair, where None stands for no bound; or the
-        list of allowed categories of a categorical feature.
+    bounds : dict, "training" or None, default="training"
+        Smallest and largest allowed value of a numerical feature, as a pair in which None stands for no bound; or the
+        list of allowed categories of a categorical feature. The values of other features stay within those of the
+        training samples; a value outside of them may stay as it is. None allows all values. Behind steps that mix
+        features, such as PCA, the ranges of the training samples are not known, and a warning says so.
     increasing, decreasing : list of features, optional
         Numerical features that may only increase, or only decrease.
     integers : list of features, optional
@@ -356,7 +366,8 @@ def counterfactual(
     except NoUnits as error:
         _warn_of_columns(parts, error)
         Z = parts.last._check_new(seen).astype(np.float64)
-        asked = read_request(Table.of_numbers(parts.names_out(Z.shape[1])), **request)
+        table = Table.of_numbers(parts.names_out(Z.shape[1]))
+        asked = read_request(table, ranges=known_ranges(parts.last, table, bounds), **request)
         return find_counterfactuals(parts.last, Z, Z, Z, lambda row, s: (row, row), asked, target, **how)
     mixed = not all(isinstance(feature, Number) for feature in table.features)
     rows = np.array(X, dtype=object if mixed else np.float64)
@@ -371,9 +382,7 @@ def counterfactual(
         return made, checked
 
     flags = [i for i, dtype in enumerate(getattr(X, "dtypes", ())) if getattr(dtype, "kind", "") == "b"]
-    request["bounds"] = {**dict.fromkeys(flags, (0, 1)), **(bounds or {})}
-    request["integers"] = flags + table.find_all(integers, "integers")
-    asked = read_request(table, **request)
+    asked = read_request(table, ranges=known_ranges(parts.last, table, bounds), flags=flags, **request)
     found = find_counterfactuals(parts.last, rows, *columns(X, seen), renewed, asked, target, **how)
     return replace(found, samples=_as_given(X, found.samples, rows))
 

@@ -166,6 +166,8 @@ class Counterfactuals(Printed):
         Names of the features.
     target : object
         The requested class; None for any other class.
+    messages : ndarray of shape (n_samples,)
+        Why no change was found; empty where one was found.
 
     Examples
     --------
@@ -189,6 +191,7 @@ class Counterfactuals(Printed):
     weights: Floats
     feature_names: Array
     target: Any
+    messages: Array
 
     __repr__ = Printed.__str__
 
@@ -222,9 +225,7 @@ class Counterfactuals(Printed):
         """
         before = self.original_classes[sample]
         if not self.found[sample]:
-            wanted = "another class" if self.target is None else f"class {self.target}"
-            how = "There is no allowed change" if self.proven[sample] else "No allowed change was found"
-            return f"{before}. {how} to {wanted}."
+            return f"{before}. {self.messages[sample]}"
         changes = self._changes(sample)
         if not changes:
             return f"{before}, the requested class, without any change."
@@ -250,7 +251,7 @@ class Counterfactuals(Printed):
             changes = self._changes(sample)
             first = [str(sample), str(self.original_classes[sample])]
             if not changes:
-                rows.append([*first, "" if self.found[sample] else "no change found", "", "", ""])
+                rows.append([*first, "", self.messages[sample], "", ""])
             for number, (*_, after, name, old, new) in enumerate(changes[:MOST_ROWS]):
                 rows.append([*(first if number == 0 else ["", ""]), str(after), str(name), shown(old), shown(new)])
             if len(changes) > MOST_ROWS:

@@ -19,7 +19,7 @@ from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learne
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise, read_partitions
 from protolearn.core.progress import Progress
-from protolearn.core.samples import Samples, labeled, require_labels
+from protolearn.core.samples import Samples, require_labels
 from protolearn.core.schedules import Schedule, falling
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
@@ -156,7 +156,7 @@ class PrototypeMap(TopographicMap):
                 _require_features(~np.isnan(X).all(axis=0))
         if reset and self._lens is not None:
             self._center = self._lens.samples(X).mean(axis=0, dtype=np.float64)
-        return labeled(self._seen(X), y, sample_weight, self.label_weight)
+        return self._labeled(self._seen(X), y, sample_weight, reset)
 
     def _read_collection(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
         """Look at every partition of a Dask collection."""

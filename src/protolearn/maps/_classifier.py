@@ -30,6 +30,7 @@ from protolearn.core.probabilities import best_temperature, nearest_of_classes, 
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, hinted, refuse_collection
+from protolearn.core.weights import as_counts
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier", "distances_of", "input_tags_of", "validated"]
@@ -137,7 +138,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         y : array-like of shape (n_samples,)
             Classes of the samples; -1 is treated like any other class.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample, for fitting the map and for the class shares.
+            Weight of each sample, for fitting the map and for the class shares. Weights with a mean below one are
+            rescaled to mean one.
 
         Returns
         -------
@@ -148,7 +150,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         refuse_collection(X, type(self).__name__)
         samples, targets = self._check_training(X, y)
         check_classification_targets(targets)
-        weights = check_weights(sample_weight, len(samples), np.float64)
+        weights = as_counts(check_weights(sample_weight, len(samples), np.float64))
         self.classes_, codes = np.unique(targets, return_inverse=True)
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
         for name in ("estimator_", "temperature_", "prototype_probabilities_"):

@@ -14,6 +14,7 @@ from protolearn.core.initialization import (
     mean_and_variance,
     n_distinct,
     principal_axes,
+    random_axes,
     resolutions,
 )
 from protolearn.core.lattices import Lattice, suggest_lattice
@@ -326,7 +327,7 @@ class Ellipsoids(Points):
         """Return the shapes that all prototypes start with."""
         q, d = rule.n_components, source.n_features
         if self.sketches(d):
-            axes = np.swapaxes(np.linalg.qr(rng.normal(size=(1 if rule.shared else k, d, q)))[0], 1, 2)
+            axes = random_axes(source, rng, 1 if rule.shared else k, q)
             axes = np.ascontiguousarray(np.broadcast_to(axes, (k, q, d)))
             return Shapes(axes, np.full((k, q), rule.unit), np.full(k, rule.unit))
         if self.metric_init == "covariance":

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from protolearn.core.cooperation import Cooperation, Ranks
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
+from protolearn.core.initialization import inverse_cdf, mean_and_variance, random_axes, sampling_order
 from protolearn.core.learning import History
 from protolearn.core.loop import nearest, stage
 from protolearn.core.map import POSITIVE, GasFamily
@@ -306,7 +306,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         unit = float(mean_and_variance(source)[1].mean()) or 1.0
         first = unit if self.variance_start == "auto" else float(self.variance_start)
         q = rule.n_components
-        axes = np.swapaxes(np.linalg.qr(rng.normal(size=(k, d, q)))[0], 1, 2)
+        axes = random_axes(source, rng, k, q)
         return _Presented(
             cooperation,
             classes=np.empty(0),

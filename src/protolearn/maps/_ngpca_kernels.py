@@ -192,7 +192,7 @@ def _interlock(
         pull = y[i] * (rate * sine - old * pulls) / norm
         expected = square - power
         keep, learn, drop = kept / norm, rate * y[i] / norm, new * y[i] / norm
-        square = 0.0
+        square, length = 0.0, 0.0
         for t in range(len(gap)):  # take the axis off the gap, mix it anew, and add it to the drift
             rest = gap[t] - y[i] * axes[i, t]
             mixed = keep * axes[i, t] + learn * rest - drop * drift[t]
@@ -200,7 +200,8 @@ def _interlock(
             axes[i, t] = mixed
             drift[t] += pull * mixed
             square += rest * rest
-        orthonormal &= abs(square - expected) <= slack
+            length += mixed * mixed
+        orthonormal &= abs(square - expected) <= slack and abs(length - 1.0) <= 1e-6
         pulls += pull * pull
         sine *= keep * keep
     return orthonormal

@@ -17,7 +17,7 @@ from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.lattices import Lattice, suggest_lattice
-from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
+from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, density_exponent
 from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
@@ -302,9 +302,8 @@ def winner_gains(source: ArraySource, magnification: float | str) -> Any:
     """Return the function that gives the factor p^c of the step of a winner at its place."""
     d = source.n_features
     exponent = density_exponent(magnification, source.X, source.weights)
-    counts = as_counts(source.weights)
-    options: dict[str, Any] = {"sample_weight": counts, "max_samples": MOST_PAIRED, "n_jobs": source.n_threads}
-    options["bandwidth"] = mean_pairwise_distance(source.X, counts, max_samples=MOST_PAIRED) / 3.0
+    options: dict[str, Any] = {"sample_weight": source.weights, "max_samples": MOST_PAIRED, "n_jobs": source.n_threads}
+    options["bandwidth"] = mean_pairwise_distance(source.X, source.weights, max_samples=MOST_PAIRED) / 3.0
     highest = (exponent * parzen_log_density(source.X, **options)).max()
 
     def gains(positions: Array) -> Floats:

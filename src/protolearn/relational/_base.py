@@ -15,7 +15,7 @@ from protolearn.core.map import TopographicMap
 from protolearn.core.parameters import Constraint, array, option
 from protolearn.core.partitions import averaged, blockwise, check_collection, read_objects
 from protolearn.core.progress import Progress
-from protolearn.core.samples import Samples, labeled, require_labels
+from protolearn.core.samples import Samples, require_labels
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_weights, is_collection
 from protolearn.dissimilarities import Dissimilarities
@@ -223,7 +223,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         source = self._as_source(X, reset)
         if reset:
             self._n_made_before = source.n_computed
-        return labeled(Objects.all(source, n_before), y, sample_weight, self.label_weight)
+        return self._labeled(Objects.all(source, n_before), y, sample_weight, reset)
 
     def _read_partitions(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
         """Count the objects of a Dask collection."""
@@ -294,7 +294,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         source = Dissimilarities(matrix)
         source.n_computed = kept.source.n_computed
         new = Objects(source, np.arange(k, k + n), kept.n_seen + np.arange(n), kept.n_seen + n)
-        return labeled(new, y, sample_weight, self.label_weight), fitted.beside(source)
+        return self._labeled(new, y, sample_weight, reset=False), fitted.beside(source)
 
     # New objects
 

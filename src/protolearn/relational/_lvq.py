@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import assert_all_finite, check_random_state, compute_sample_weight
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.learning import as_counts
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
@@ -27,7 +26,7 @@ from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights
+from protolearn.core.weights import counted
 from protolearn.lvq import LVQClassifier
 from protolearn.lvq.cost import SQUASHING, slope_ends
 from protolearn.lvq.samples import Labeled
@@ -331,14 +330,10 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         if labels.dtype.kind == "f":
             assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        weights = check_weights(sample_weight, len(objects), np.float64)
-        if self.class_weight is not None:
-            weights = check_weights(
-                weights * compute_sample_weight(self.class_weight, labels), len(objects), np.float64
-            )
-        present = np.flatnonzero(weights)
-        kept = objects if len(present) == len(objects) else objects[present]
-        return kept, labels[present], as_counts(weights[present])
+        present, counts, factors = counted(labels, sample_weight, self.class_weight)
+        kept = objects if present.all() else objects[np.flatnonzero(present)]
+        codes = np.unique(labels[present], return_inverse=True)[1]
+        return kept, labels[present], counts * factors[codes]
 
     def _check_new(self, X: Any) -> Floats:
         """Return the distances of new objects, which is all that is to be known of them."""

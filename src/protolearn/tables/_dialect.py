@@ -13,7 +13,9 @@ from itertools import islice
 from pathlib import Path
 
 from protolearn.core.files import file_size
-from protolearn.tables._values import shows_decimal_comma
+from protolearn.core.texts import from_cell
+from protolearn.tables._pandas import pandas
+from protolearn.tables._values import marks_of
 
 __all__ = ["Dialect", "find_dialect", "text_encoding", "unique_names"]
 
@@ -21,7 +23,13 @@ SEPARATORS = ",;\t|"
 HEAD, RECORDS = 2**20, 100  # characters, and rows, that are looked at
 BLOCK = 2**20
 A_NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*")
-BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BYTE_ORDER_MARKS = {  # the first that fits: UTF-32 begins with that of UTF-16
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Dialect:
     separator : str
         Separator between two values.
     decimal : str
-        The decimal mark.
+        The decimal mark that the first rows show, a point if they show none.
     names : list of str
         Unique names of the columns.
     header : bool
@@ -53,7 +61,7 @@ class Dialect:
 
 
 def text_encoding(path: Path) -> str:
-    """Return the encoding of a file: UTF-8 or UTF-16, or that of Western Windows if it is none of these."""
+    """Return the encoding of a file: UTF-8, UTF-16 or UTF-32, or that of Western Windows if it is none of these."""
     if file_size(path) == 0:
         raise ValueError(f"{path} is empty.")
     with path.open("rb") as file:
@@ -69,7 +77,8 @@ def text_encoding(path: Path) -> str:
         while block:
             if b"\0" in block:
                 raise ValueError(
-                    f"{path} is not a text file: it contains bytes that no text has. Give it the suffix of its type."
+                    f"{path} is not a text file: it contains bytes that no text has. Save a text as UTF-8, and "
+                    "give other files the suffix of their type."
                 )
             if encoding == "utf-8":
                 try:
@@ -80,7 +89,7 @@ def text_encoding(path: Path) -> str:
     return encoding
 
 
-def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
+def find_dialect(path: Path) -> Dialect:
     """Detect the format of a table from its first rows."""
     encoding = text_encoding(path)
     with path.open(encoding=encoding, errors="replace", newline="") as file:
@@ -95,13 +104,14 @@ def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
     if not records:
         raise ValueError(f"{path} is not a table: its first lines contain no values separated by {separator!r}.")
     cells = [cell for record in records[1:] or records for cell in record]
-    decimal = decimal or ("," if separator != "," and _has_decimal_commas(cells, separator) else ".")
+    decimal = marks_of(pandas().Series(cells, dtype=object)).own or "."
     first, others = records[0], records[1:]
     header = not all(A_NUMBER.fullmatch(cell) for cell in first)
     names = list(first) if header else [""] * len(first)
     if header and others and all(len(record) == len(first) + 1 for record in others):
         names = ["row", *names]  # as R writes tables: names of rows have no name
-    return Dialect(encoding, separator, decimal, unique_names(names), header, hint is not None)
+    names = unique_names([from_cell(name) for name in names])
+    return Dialect(encoding, separator, decimal, names, header, hint is not None)
 
 
 def unique_names(names: Sequence[object]) -> list[str]:
@@ -123,14 +133,6 @@ def unique_names(names: Sequence[object]) -> list[str]:
         used.add(name)
         unique.append(name)
     return unique
-
-
-def _has_decimal_commas(cells: list[str], separator: str) -> bool:
-    """Tell whether commas are decimal commas: where they must be, or where values are separated by semicolons."""
-    if any(map(shows_decimal_comma, cells)):
-        return True
-    numbers = [cell for cell in cells if A_NUMBER.fullmatch(cell)]
-    return separator == ";" and any("," in cell for cell in numbers) and not any("." in cell for cell in numbers)
 
 
 def _records(text: str, separator: str, complete: bool) -> list[list[str]]:

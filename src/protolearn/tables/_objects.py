@@ -15,7 +15,7 @@ from protolearn.core.types import Array
 from protolearn.tables._dialect import text_encoding
 from protolearn.tables._pandas import pandas
 from protolearn.tables._reading import read_array, read_table
-from protolearn.tables._values import as_labels, is_text
+from protolearn.tables._values import as_labels, is_text, strange_values
 
 __all__ = ["Objects", "is_picture_folder", "read_distances", "read_pictures", "read_strings"]
 
@@ -179,6 +179,9 @@ def read_distances(
         D, labels = read_array(path)
         return Objects(_finite(path, D), None if labels is None else as_labels(labels))
     frame = read_table(path, decimal=decimal)
+    for name in frame:
+        if strange_values(frame[name]) is not None:
+            raise ValueError(f"{path} contains {strange_values(frame[name])} in column {str(name)!r}, not distances.")
     if target is not None and target not in frame.columns:
         raise ValueError(f"{path} has no column {target!r}.")
     if target is None and model is not None:

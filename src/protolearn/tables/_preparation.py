@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,12 +17,22 @@ from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import Constraint, instance, none
 from protolearn.core.types import Array, Floats
 from protolearn.tables._pandas import pandas
-from protolearn.tables._values import as_labels, date_format, is_text, read_dates, read_numbers
+from protolearn.tables._values import (
+    as_labels,
+    date_format,
+    is_text,
+    marks_of,
+    read_dates,
+    read_numbers,
+    strange_values,
+    without_words,
+)
 
 __all__ = ["MISSING", "Column", "TablePreparation"]
 
 MISSING = "(missing)"  # the category of missing values
 NUMBERS, CATEGORIES = ("number", "date"), ("category", "boolean")
+TEXTS = ("category", "identifier", "text")
 MOST_CATEGORIES = 50
 FEW_CATEGORIES = 10  # that may be more than half of the rows
 FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
@@ -47,9 +57,11 @@ class Column:
     missing : float
         Fraction of rows without a value.
     form : str
-        Format of dates in texts.
+        Format of dates in texts, or decimal mark of numbers in texts.
     origin : str
         Day from which the days of a date are counted.
+    low, high : float
+        Smallest and largest number in the training table, of dates the days; infinite for other columns.
 
     Examples
     --------
@@ -69,6 +81,8 @@ class Column:
     missing: float
     form: str = ""
     origin: str = ""
+    low: float = -np.inf
+    high: float = np.inf
 
     @property
     def used(self) -> bool:
@@ -97,6 +111,9 @@ class TablePreparation(TransformerMixin, Estimator):
     ----------
     columns_ : list of Column
         Type and use of each column.
+    decimal_ : {".", ","} or None
+        Decimal mark of the file that the table was read from; None if no number of it showed one, or if it was not read
+        by `read_table`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -179,6 +196,7 @@ class TablePreparation(TransformerMixin, Estimator):
                 near = _similar(str(name), list(map(str, frame.columns)))
                 meant = f" Did you mean {near!r}?" if near else ""
                 raise ValueError(f"There is no column {name!r}; {_listed('columns are', frame.columns)}.{meant}")
+        self.decimal_ = getattr(X, "attrs", {}).get("decimal")
         columns = [self._look_at(values) for _, values in frame.items()]
         self._columns = {part.name: np.array([getattr(c, part.name) for c in columns]) for part in fields(Column)}
         if not any(column.used for column in self.columns_):
@@ -237,31 +255,41 @@ class TablePreparation(TransformerMixin, Estimator):
             return Column(name, "target", "the class of each row", missing)
         if name in self.ignore:
             return Column(name, "ignored", "left out, as requested", missing)
-        kind, done, *more = _kind(name, values, name in self.keep)
+        _check_values(name, values)
+        kind, done, *formats = _kind(name, values, name in self.keep, self.decimal_ or ".")
+        if kind not in TEXTS:
+            missing = float(without_words(values).isna().to_numpy().mean())
         if missing and kind in NUMBERS:
             done += "; missing: median"
         if missing and kind in CATEGORIES:
             done += "; missing: one more"
-        return Column(name, kind, done, missing, *more)
+        form, origin = (*formats, "", "")[:2]
+        column = Column(name, kind, done, missing, form, origin)
+        if kind not in NUMBERS:
+            return column
+        numbers = _prepared(column, values)
+        return replace(column, low=float(np.nanmin(numbers)), high=float(np.nanmax(numbers)))
 
 
-def _kind(name: str, values: Any, keep: bool) -> tuple[str, ...]:
+def _kind(name: str, values: Any, keep: bool, decimal: str) -> tuple[str, ...]:
     """Return the kind of a column, what is done with it, and of dates the format and the first."""
-    if values.dtype.kind in "iuf":
-        return _number(name, _floats(values), keep)
-    present = values.dropna()
-    if is_text(present):
-        present = pandas().Series(as_labels(present), index=present.index).dropna()
+    if values.dtype.kind in "iufm":
+        kind, done = _number(name, _floats(values), keep)
+        return kind, done.replace("scaled", "days, scaled") if values.dtype.kind == "m" else done, decimal
+    texts = values.dropna()
+    if is_text(texts):
+        texts = pandas().Series(as_labels(texts), index=texts.index, dtype=object).dropna()
+    present = without_words(texts).dropna()
     distinct = present.unique()
     if len(distinct) == 0:
-        return "empty", "left out, no values"
-    if len(distinct) == 1:
+        return "empty", f"left out, no values{f' but {_short(texts.iloc[0])}' if len(texts) else ''}"
+    if len(distinct) == 1 and not (len(present) < len(texts) and _is_category(present)):
         return "constant", f"left out, always {_short(distinct[0])}"
     if _is_dates(present):
         return _date(present, "ISO8601")
     if present.dtype.kind == "b" or set(distinct) == {"True", "False"}:
         return "boolean", "true or false"
-    return _text(present, len(distinct), len(values), keep)
+    return _text(present, texts, len(values), keep, decimal)
 
 
 def _number(name: str, values: Floats, keep: bool) -> tuple[str, ...]:
@@ -280,20 +308,27 @@ def _number(name: str, values: Floats, keep: bool) -> tuple[str, ...]:
     return "number", f"scaled; {infinite} infinite treated as missing" if infinite else "scaled"
 
 
-def _text(present: Any, distinct: int, rows: int, keep: bool) -> tuple[str, ...]:
+def _text(present: Any, texts: Any, rows: int, keep: bool, decimal: str) -> tuple[str, ...]:
+    """Return what `_kind` does for a column of texts, given also without words for missing values, as ``present``."""
     form = date_format(present)
     if form is not None:
-        return _date(read_dates(present, form), form)
-    numbers = read_numbers(present)
+        kind, done, *formats = _date(read_dates(present, form), form)
+        by_month = form.replace("%d/%m", "%m/%d")
+        if by_month != form and read_dates(present, by_month).notna().all():
+            done = done.replace(")", f", but could also be {by_month})")
+        return kind, done, *formats
+    mark = marks_of(present).own or decimal
+    numbers = read_numbers(present, mark)
     if numbers.notna().mean() >= MOSTLY:
         strays = present[numbers.isna()]
         done = f"scaled; {len(strays)} such as {_short(strays.iloc[0])} treated as missing" if len(strays) else "scaled"
-        return "number", done
+        return "number", done, mark
+    distinct = texts.nunique()
     if keep:
         return "category", f"one of {distinct} values"
-    if distinct == len(present) >= MOSTLY * rows:
+    if present.nunique() == len(present) >= MOSTLY * rows:
         return "identifier", "left out, a different value in each row"
-    if distinct > MOST_CATEGORIES or (distinct > FEW_CATEGORIES and 2 * distinct > len(present)):
+    if distinct > MOST_CATEGORIES or (distinct > FEW_CATEGORIES and 2 * distinct > len(texts)):
         return "text", f"left out, {distinct:,} different texts"
     return "category", f"one of {distinct} values"
 
@@ -307,6 +342,9 @@ def _date(dates: Any, form: str) -> tuple[str, ...]:
 def _prepared(column: Column, values: Any) -> Any:
     """Return a column of a new table as it was learned."""
     pd = pandas()
+    _check_values(column.name, values)
+    if column.kind != "category":
+        values = without_words(values)
     if column.kind in CATEGORIES:
         labels = as_labels(values)
         return np.where(labels == None, MISSING, labels)  # noqa: E711, elementwise
@@ -314,7 +352,8 @@ def _prepared(column: Column, values: Any) -> Any:
         dates = _without_zone(values) if _is_dates(values) else read_dates(values, column.form)
         numbers = _floats((dates - pd.Timestamp(column.origin)) / pd.Timedelta(days=1))
     else:
-        numbers = _floats(read_numbers(values) if is_text(values) else values)
+        mark = (marks_of(values).own or column.form or ".") if is_text(values) else None
+        numbers = _floats(values if mark is None else read_numbers(values, mark))
     if is_text(values) and np.isnan(numbers).all() and values.notna().any():
         example = _short(values.dropna().iloc[0])
         raise ValueError(f"Column {column.name!r} must contain a {column.kind} in each row, but contains {example}.")
@@ -328,7 +367,20 @@ def _prepared(column: Column, values: Any) -> Any:
     return np.where(finite, numbers, np.nan)
 
 
+def _check_values(name: str, values: Any) -> None:
+    strange = strange_values(values)
+    if strange is not None:
+        remedy = "store them as text" if strange == "bytes" else "put their parts into columns of their own"
+        raise ValueError(
+            f"Column {name!r} contains {strange}, but needs one number, text or date in each row; {remedy}, or leave "
+            "the column out (ignore, on the command line --ignore)."
+        )
+
+
 def _floats(values: Any) -> Floats:
+    """Return numbers as floats, and durations in days."""
+    if values.dtype.kind == "m":
+        values = values / pandas().Timedelta(days=1)
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -356,6 +408,11 @@ def _is_dates(values: Any) -> bool:
 
 def _without_zone(dates: Any) -> Any:
     return dates.dt.tz_convert("UTC").dt.tz_localize(None) if dates.dt.tz is not None else dates
+
+
+def _is_category(present: Any) -> bool:
+    """Return whether one text, beside words for missing values, is neither a number nor a date."""
+    return is_text(present) and date_format(present) is None and read_numbers(present).isna().all()
 
 
 def _names_rows(name: str) -> bool:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from protolearn.core.files import FilePath, check_unpacked, file_size, stored_array
 from protolearn.core.parameters import constrained, none, option
+from protolearn.core.texts import from_cell
 from protolearn.core.types import Array
 from protolearn.tables._dialect import Dialect, find_dialect, unique_names
+from protolearn.tables._marks import MARK_NAMES, decided_mark
 from protolearn.tables._pandas import optional, pandas
-from protolearn.tables._values import is_text, read_numbers
+from protolearn.tables._values import HEAD, has_marks, is_gap, is_text, marks_of, read_numbers, strange_values
 
 __all__ = ["read_array", "read_table"]
 
 UNKNOWN = ["?"]  # taken as missing beside what pandas knows: empty, NA, NaN, null, None and the like
-DASHES = {"-", "--", ".", "*"}  # taken as missing in columns of numbers
+EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!")
+EMPTY = {"keep_default_na": False, "na_values": ["", *EXCEL_ERRORS]}
 FREE_CELLS, CELLS_PER_BYTE = 2**23, 1000  # that a Parquet file of any size may have; beyond those
 TARGETS = ("y", "target", "label", "labels")  # names of arrays that hold one value for each row
 
 
 @constrained(decimal=option(".", ",") | none)
-def read_table(path: FilePath, *, decimal: str | None = None) -> Any:
+def read_table(path: FilePath, *, decimal: str | None = None, like: Any = None) -> Any:
     r"""Read a table from a file.
 
     The suffix determines the type of the file: ``.parquet``, ``.xlsx`` (the first sheet), ``.npy`` or ``.npz``; any
@@ -36,19 +40,26 @@ def read_table(path: FilePath, *, decimal: str | None = None) -> Any:
     path : str or path-like
         File to read.
     decimal : {".", ","}, optional
-        Decimal mark of numbers in a text file. By default a comma if numbers such as 2,5 can only be read this way, or
-        if values are separated by semicolons.
+        Decimal mark of numbers in texts. By default, the numbers of all rows decide: 2,5 has a decimal comma, 2.5 and
+        1,250.5 a decimal point. Columns with numbers such as 1,250 only are read as the others. If nothing in the file
+        shows the mark, it is the one of ``like``, or a comma between semicolons and a point in quotes between commas;
+        otherwise, or if these differ, the table is refused.
+    like : TablePreparation, optional
+        Fitted preparation of a model that the table is for. Its categories are read as texts, and numbers that may mean
+        two things as in its training table.
 
     Returns
     -------
     DataFrame
         Table with columns of numbers, booleans, dates or texts. Columns with the same name are distinguished by a
-        number.
+        number. Words such as NA, None, null and ? are missing values in columns of numbers and booleans; in columns of
+        texts, which may be classes, only empty cells are missing. ``attrs`` has the decimal mark, as ``"decimal"``, and
+        ``"notes"`` on how the file was read.
 
     Raises
     ------
     ValueError
-        If the file is damaged, empty, or not a table.
+        If the file is damaged, empty, or not a table, or if it does not show what its numbers mean.
 
     See Also
     --------
@@ -72,34 +83,106 @@ def read_table(path: FilePath, *, decimal: str | None = None) -> Any:
     pandas()
     readers = {".parquet": _parquet, ".pq": _parquet, ".xlsx": _excel, ".xlsm": _excel, ".npy": _numpy, ".npz": _numpy}
     suffix = path.suffix.lower()
-    frame = readers[suffix](path) if suffix in readers else _text(path, decimal)
+    frame = _typed(path, readers[suffix](path), decimal, like) if suffix in readers else _text(path, decimal, like)
     if len(frame) == 0:
         raise ValueError(f"{path} has column names, but no rows.")
     return frame.reset_index(drop=True)
 
 
-def _text(path: Path, decimal: str | None) -> Any:
+def _text(path: Path, decimal: str | None, like: Any) -> Any:
+    dialect = find_dialect(path)
+    frame = _parsed(path, dialect, decimal=decimal or dialect.decimal)
+    known, coded = _as_learned(like)
+    own: dict[str, str] = {}
+    notes: list[str] = []
+    fractions = _has_fractions(frame)
+    mark = decimal or (dialect.decimal if dialect.decimal == "," or fractions else None)
+    doubtful = (known == "," and fractions) or any(has_marks(frame[name]) for name in _texts_of(frame))
+    if decimal is None and doubtful:
+        cells = _parsed(path, dialect, dtype=str)
+        columns = [(name, _telling(texts, frame[name])) for name, texts in cells.items() if name not in coded]
+        mark, own, notes = decided_mark(path, columns, dialect.separator, known)
+        if mark is not None and mark != dialect.decimal:
+            frame = _parsed(path, dialect, decimal=mark)
+    with_numbers(frame, mark or ".", own, coded)
+    texts = [name for name in frame if name in coded or _may_have_words(frame[name])]
+    if texts:  # in which only empty cells are missing
+        cells = _parsed(path, dialect, dtype=str, usecols=texts, keep_default_na=False, na_values=[""])
+        for name in texts:
+            frame[name] = cells[name] if cells[name].notna().any() else frame[name]
+    for name in _texts_of(frame):
+        if any(str(text).startswith("'") for text in frame[name].unique()):
+            frame[name] = frame[name].map(from_cell, na_action="ignore")
+    return _with_attrs(frame, mark, known, [*_on_encoding(dialect), *notes])
+
+
+def _as_learned(like: Any) -> tuple[str | None, set[str]]:
+    """Return the decimal mark of a training table, and its columns of categories."""
+    return (None, set()) if like is None else (getattr(like, "decimal_", None), set(like.names_of("category")))
+
+
+def _parsed(path: Path, dialect: Dialect, **options: Any) -> Any:
+    """Return a text file as a frame."""
     pd = pandas()
-    dialect = find_dialect(path, decimal)
     with path.open(encoding=dialect.encoding, errors="replace", newline="") as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         if dialect.hint:
             file.readline()
         try:
-            frame = pd.read_csv(
+            return pd.read_csv(
                 file,
                 sep=dialect.separator,
-                decimal=dialect.decimal,
                 names=dialect.names,
                 header=0 if dialect.header else None,
                 index_col=False,
                 skipinitialspace=True,
-                na_values=UNKNOWN,
                 low_memory=False,
+                **{"na_values": UNKNOWN, **options},
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
             raise ValueError(_what_is_wrong(path, dialect, str(error))) from error
-    return with_numbers(frame, dialect.decimal)
+
+
+def _texts_of(frame: Any) -> list[str]:
+    return [name for name in frame if is_text(frame[name]) and strange_values(frame[name]) is None]
+
+
+def _telling(texts: Any, column: Any) -> Any:
+    """Return texts that show as much as all do: of a column of numbers, the first ones if they show the mark."""
+    head = texts.iloc[:HEAD]
+    return head if not is_text(column) and marks_of(head).own is not None else texts
+
+
+def _has_fractions(frame: Any) -> bool:
+    """Return whether a table has numbers that are not whole."""
+    return any((column.dropna() % 1 != 0).any() for _, column in frame.items() if column.dtype.kind == "f")
+
+
+def _may_have_words(column: Any) -> bool:
+    """Return whether words for missing values in a column may be texts as any other."""
+    present = column.dropna()
+    return len(present) < len(column) and (
+        len(present) == 0 or (is_text(column) and not isinstance(present.iloc[0], bool))
+    )
+
+
+def _on_encoding(dialect: Dialect) -> list[str]:
+    if dialect.encoding != "cp1252":
+        return []
+    return [
+        "The file is not in UTF-8, and is read as Western European (cp1252); if letters are wrong, save it as UTF-8."
+    ]
+
+
+def _with_attrs(frame: Any, mark: str | None, known: str | None, notes: list[str]) -> Any:
+    """Return a table that carries its decimal mark, and notes on how it was read."""
+    if mark is not None and known is not None and mark != known:
+        notes = [
+            *notes,
+            f"The table has decimal {MARK_NAMES[mark]}s, but the training table had decimal {MARK_NAMES[known]}s.",
+        ]
+    frame.attrs = {"decimal": mark, "notes": notes}
+    return frame
 
 
 def _what_is_wrong(path: Path, dialect: Dialect, reason: str) -> str:
@@ -120,20 +203,31 @@ def _what_is_wrong(path: Path, dialect: Dialect, reason: str) -> str:
     return f"{path} cannot be read as a table ({reason.strip().partition(chr(10))[0]})."
 
 
-def with_numbers(frame: Any, decimal: str = ".") -> Any:
-    """Replace columns of texts that are all numbers, with marks between thousands say, by these."""
-    for name in [name for name in frame if is_text(frame[name])]:
+def with_numbers(frame: Any, decimal: str, own: Mapping[str, str], coded: Collection[str]) -> None:
+    """Replace columns of texts that are all numbers, with marks between thousands say, by these, except some.
+
+    Columns are read with their own decimal mark if it is known.
+    """
+    for name in [name for name in _texts_of(frame) if name not in coded]:
         present = frame[name].dropna()
-        present = present[~present.isin(DASHES)]
+        present = present[~present.isin([value for value in present.unique() if is_gap(value)])]
         if len(present) == 0 or isinstance(present.iloc[0], bool):
             continue
-        for mark in sorted(".,", key=decimal.__ne__):
-            if read_numbers(present.iloc[:100], mark).notna().all():
-                numbers = read_numbers(present, mark)
-                if numbers.notna().all():
-                    frame[name] = numbers.reindex(frame.index)
-                    break
-    return frame
+        head = present.iloc[:100]
+        if not any(read_numbers(head, mark).notna().all() for mark in ".,"):
+            continue
+        numbers = read_numbers(present, own.get(name) or marks_of(present).own or decimal)
+        if numbers.notna().all():
+            frame[name] = numbers.reindex(frame.index)
+
+
+def _typed(path: Path, frame: Any, decimal: str | None, like: Any) -> Any:
+    """Return a table of a file that stores the types of its values, with numbers in place of texts that are such."""
+    known, coded = _as_learned(like)
+    cells = [(name, frame[name]) for name in _texts_of(frame) if name not in coded]
+    mark, own, notes = (decimal, {}, []) if decimal else decided_mark(path, cells, None, known)
+    with_numbers(frame, mark or ".", own, coded)
+    return _with_attrs(frame, mark, known, notes)
 
 
 def _parquet(path: Path) -> Any:
@@ -149,7 +243,7 @@ def _parquet(path: Path) -> Any:
     except Exception as error:  # of many kinds, as pyarrow finds damage
         raise ValueError(f"{path} cannot be read as a Parquet file ({_first_line(error)}).") from error
     frame.columns = unique_names(list(frame.columns))
-    return with_numbers(frame)
+    return frame
 
 
 def _excel(path: Path) -> Any:
@@ -160,7 +254,7 @@ def _excel(path: Path) -> Any:
             check_unpacked(archive.infolist(), file_size(path), (ZIP_STORED, ZIP_DEFLATED))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on styles, which do not matter here
-            cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", na_values=UNKNOWN)
+            cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", **EMPTY)
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as openpyxl finds damage
@@ -170,7 +264,7 @@ def _excel(path: Path) -> Any:
         raise ValueError(f"{path} is empty: its first sheet has no values.")
     frame = cells.iloc[1:].infer_objects()
     frame.columns = unique_names(["" if pd.isna(name) else name for name in cells.iloc[0]])
-    return with_numbers(frame)
+    return frame
 
 
 def _numpy(path: Path) -> Any:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from protolearn.core.texts import MISSING_WORDS
 from protolearn.core.types import Array
 from protolearn.tables._pandas import pandas
 
-__all__ = ["as_labels", "date_format", "is_text", "read_dates", "read_numbers", "shows_decimal_comma"]
+__all__ = [
+    "HEAD",
+    "Marks",
+    "as_labels",
+    "date_format",
+    "has_marks",
+    "is_gap",
+    "is_text",
+    "marks_of",
+    "read_dates",
+    "read_numbers",
+    "strange_values",
+    "without_words",
+]
 
 PLAIN = r"[+-]?(?:\d+(?:{d}\d*)?|{d}\d+)(?:[eE][+-]?\d+)?"  # d: decimal mark
-GROUPED = r"[+-]?\d{{1,3}}(?:{t}\d{{3}})+(?:{d}\d+)?"  # t: mark between groups of three digits
+GROUPED = r"[+-]?[1-9]\d{{0,2}}(?:{t}\d{{3}})+(?:{d}\d+)?"  # t: mark between groups of three digits
 WORDS = r"[+-]?(?:inf|infinity)"
 MARKS = {".": ",", ",": "."}
-ONLY_COMMA = re.compile(r"\s*[+-]?(?:\d+,(?:\d{1,2}|\d{4,})|(?:0|\d{4,}),\d+|\d{1,3}(?:\.\d{3})+,\d+)\s*")
+MARKED = r"\s*[+-]?[\d.,]*[.,][\d.,]*(?:[eE][+-]?\d+)?\s*"
 
 # Tried in this order; the first that fits all values is taken, so that 03/04/2020 is the third of April.
 DATE_FORMATS = (
@@ -25,7 +40,30 @@ DATE_FORMATS = (
     *("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
     *("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
+HEAD = 1000  # rows that are tried before all others
+DASHES = {"-", "--", ".", "*"}  # taken as missing among numbers
 A_DATE = r"\s*(?:\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4}).*"
+
+
+def strange_values(column: Any) -> str | None:
+    """Return what the values of a column are if they are several values in one, or bytes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> strange_values(pd.Series([[1, 2], [3]])), strange_values(pd.Series(["a", 1, None]))
+    ('lists', None)
+    """
+    if column.dtype != object:
+        return None
+    for kind in {type(value) for value in column}:
+        if issubclass(kind, bytes | bytearray):
+            return "bytes"
+        if issubclass(kind, dict):
+            return "records"
+        if issubclass(kind, tuple) or kind.__hash__ is None:
+            return "lists"
+    return None
 
 
 def is_text(column: Any) -> bool:
@@ -33,15 +71,52 @@ def is_text(column: Any) -> bool:
     return column.dtype.kind not in "biufmM"
 
 
-def shows_decimal_comma(cell: str) -> bool:
-    """Return whether a comma in a number can only be a decimal comma.
+class Marks(NamedTuple):
+    """What the numbers among texts show about their decimal mark."""
+
+    point: int  # different numbers that can only be read with a decimal point
+    comma: int  # or with a decimal comma
+    either: list[str]  # that are different numbers with a point and a comma
+    numbers: float  # share of the rows with texts that are numbers with the mark that suits more of them
+
+    @property
+    def own(self) -> str | None:
+        """The mark that the numbers show, if they show one."""
+        return None if self.point == self.comma else "." if self.point > self.comma else ","
+
+
+def marks_of(texts: Any) -> Marks:
+    """Return what the numbers among texts show about their decimal mark.
 
     Examples
     --------
-    >>> [shows_decimal_comma(cell) for cell in ("2,5", "1.234,567", "1,234", "2.5", "a,5")]
-    [True, True, False, False, False]
+    >>> import pandas as pd
+    >>> marks_of(pd.Series(["1,250", "2,5", "7"]))
+    Marks(point=0, comma=1, either=['1,250'], numbers=1.0)
     """
-    return ONLY_COMMA.fullmatch(cell) is not None
+    pd = pandas()
+    counts = texts.astype(object).value_counts(sort=False)
+    counts = counts[[isinstance(value, str) and not is_gap(value) for value in counts.index]]
+    distinct = pd.Series(counts.index.to_numpy(dtype=object), dtype=object)
+    point, comma = _parsed(distinct, "."), _parsed(distinct, ",")
+    either = distinct[point.notna() & comma.notna() & (point != comma)]
+    only_point, only_comma = (point.notna() & comma.isna()).sum(), (comma.notna() & point.isna()).sum()
+    numbers = max(counts.to_numpy()[values.notna()].sum() for values in (point, comma)) / max(counts.sum(), 1)
+    return Marks(int(only_point), int(only_comma), either.tolist(), float(numbers))
+
+
+def is_gap(value: Any) -> bool:
+    """Return whether a value among numbers is a word or a dash in place of a missing one."""
+    return isinstance(value, str) and (value.strip() in DASHES or value.strip() in MISSING_WORDS)
+
+
+def has_marks(texts: Any) -> bool:
+    """Return whether there are numbers with a point or a comma among texts."""
+    pd = pandas()
+    distinct = pd.Series([text for text in texts.dropna().unique() if isinstance(text, str)], dtype=object)
+    marked = distinct[distinct.str.fullmatch(MARKED).astype(bool)] if len(distinct) else distinct
+    parts = marked[:HEAD], marked[HEAD:]  # the first ones mostly tell
+    return any((_parsed(part, ".").notna() | _parsed(part, ",").notna()).any() for part in parts)
 
 
 def read_numbers(texts: Any, decimal: str | None = None) -> Any:
@@ -50,10 +125,10 @@ def read_numbers(texts: Any, decimal: str | None = None) -> Any:
     Parameters
     ----------
     texts : Series
-        Texts, or missing values.
+        Texts, or missing values; numbers among them stay as they are.
     decimal : {".", ","}, optional
-        Decimal mark. By default the mark with which more texts are numbers, or the point if both work. The other mark
-        may separate groups of three digits.
+        Decimal mark. By default the mark with which more different texts are numbers, or the point if both work. The
+        other mark may separate groups of three digits.
 
     Returns
     -------
@@ -65,20 +140,44 @@ def read_numbers(texts: Any, decimal: str | None = None) -> Any:
     >>> import pandas as pd
     >>> read_numbers(pd.Series(["1,234.5", "7", "<2"])).tolist()
     [1234.5, 7.0, nan]
-    >>> read_numbers(pd.Series(["1.234,5", "0,25"])).tolist()
-    [1234.5, 0.25]
+    >>> read_numbers(pd.Series(["1.234,5", "0,25", 1.25], dtype=object)).tolist()
+    [1234.5, 0.25, 1.25]
     """
     if decimal is None:
-        point, comma = (read_numbers(texts, mark) for mark in MARKS)
-        return comma if comma.notna().sum() > point.notna().sum() else point
+        decimal = marks_of(texts).own or "."
+    if texts.dtype != object:
+        return _parsed(texts, decimal)
+    if len(texts) == 0:
+        return texts.astype(np.float64)
+    is_number = texts.map(lambda value: isinstance(value, Real | Decimal) and not isinstance(value, bool)).astype(bool)
+    numbers = texts[is_number].map(float).reindex(texts.index).astype(np.float64)
+    return numbers.where(is_number, _parsed(texts, decimal))
+
+
+def _parsed(texts: Any, decimal: str) -> Any:
     pd = pandas()
     group = MARKS[decimal]
     texts = texts.astype(object).where(texts.notna(), "").astype(str).str.strip()
     marks = {"d": f"[{decimal}]", "t": f"[{group}]"}
     forms = [PLAIN.format(**marks), GROUPED.format(**marks), f"(?i:{WORDS})"]
-    fits = texts.str.fullmatch("|".join(f"(?:{form})" for form in forms))
+    fits = texts.str.fullmatch("|".join(f"(?:{form})" for form in forms)).astype(bool)
     plain = texts.str.replace(group, "", regex=False).str.replace(decimal, ".", regex=False)
     return pd.to_numeric(plain.where(fits, None), errors="coerce").astype(np.float64)
+
+
+def without_words(values: Any) -> Any:
+    """Return a column in which words for missing values are missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_words(pd.Series(["1", "NA", "?"])).isna().tolist()
+    [False, True, True]
+    """
+    if not is_text(values):
+        return values
+    words = [value for value in values.unique() if isinstance(value, str) and value.strip() in MISSING_WORDS]
+    return values.where(~values.isin(words), None) if words else values
 
 
 def date_format(texts: Any) -> str | None:
@@ -130,6 +229,9 @@ def as_labels(values: Any) -> Array:
     (['1', None, '2'], ['True', 'False'], ['a'])
     """
     column = pandas().Series(values)
+    strange = strange_values(column)
+    if strange is not None:
+        raise ValueError(f"Each label must be one text, number or date, but these contain {strange}.")
     codes, distinct = column.factorize()
     names = np.array([_label(value) for value in distinct] + [None], dtype=object)  # the last for missing ones, -1
     return names[codes]

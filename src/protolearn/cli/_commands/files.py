@@ -175,7 +175,7 @@ def _run(
     """Read, learn, write, and say what was found."""
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
-        from protolearn.cli import _findings, _learning
+        from protolearn.cli import _findings, _learning, _results
         from protolearn.cli._progress import Bars
         from protolearn.cli._samples import read_samples
 
@@ -186,7 +186,8 @@ def _run(
                 samples = read_samples(data, **reading)
             console = Console(quiet=quiet or as_json)
             if samples.columns is not None and samples.preparation is not None:
-                caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns"
+                mark = ", decimal comma" if samples.preparation.decimal_ == "," else ""
+                caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns{mark}"
                 print_listing(console, _findings.column_table(caption, samples.preparation.columns_))
             else:
                 console.print(printable(f"{data}: {len(samples):,} {samples.word}\n", "bold"), soft_wrap=True)
@@ -203,4 +204,4 @@ def _run(
         )
         console.print(printable(f"The folder also contains {', '.join(_learning.FILES[1:])}."), soft_wrap=True)
         if as_json:
-            print(_learning.as_json(report), end="")
+            print(_results.as_json(report), end="")

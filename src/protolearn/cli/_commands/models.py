@@ -40,8 +40,11 @@ def predict(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
+        from protolearn.cli._findings import outside_data, outside_table
         from protolearn.cli._learning import as_frame
         from protolearn.cli._progress import Bars
+        from protolearn.cli._results import as_json as json_of
+        from protolearn.cli._results import write_csv
         from protolearn.cli._samples import check_exist, read_new
         from protolearn.cli._tasks import predictions
         from protolearn.core.files import check_output, replacing
@@ -56,12 +59,15 @@ def predict(
             found = predictions(_of_prepared(fitted, samples), samples.prepared)
         table = as_frame(samples, found)
         with replacing(output) as new:
-            table.to_csv(new, index=False)
+            write_csv(table, new)
         if as_json:
-            print(table.to_json(orient="records", force_ascii=False))
+            report = {"outside": outside_data(samples.outside), "notes": samples.notes}
+            print(json_of({"predictions": table.to_dict("records"), **report}), end="")
         elif not quiet:
             console = Console()
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
+            if samples.outside:
+                print_listing(console, outside_table(samples.outside))
             for note in samples.notes:
                 console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
             console.print(printable(f"The predictions are in {output}."), soft_wrap=True)
@@ -78,7 +84,8 @@ def explain(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
-        from protolearn.cli._learning import as_json as json_of
+        from protolearn.cli._findings import outside_data, outside_table
+        from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist, read_new
 
         check_exist(model, data)
@@ -90,8 +97,9 @@ def explain(
         if row > len(samples):
             raise ValueError(f"{data} has {len(samples):,} rows; there is no row {row:,}.")
         reasons = _reasons(fitted, samples, row - 1)
+        outside = _outside(fitted, samples, row - 1)
         if as_json:
-            print(json_of(reasons), end="")
+            print(json_of(reasons | {"outside": outside_data(outside)}), end="")
             return
         console = Console()
         name = f" ({samples.names[row - 1]})" if samples.names else ""
@@ -99,7 +107,7 @@ def explain(
             f"Row {row}{name}: {reasons['class']} ({100 * reasons['probability']:.1f} %); next is {reasons['rival']}"
         )
         console.print(printable(f"{first}\n", "bold"), soft_wrap=True)
-        for table in _reason_tables(reasons):
+        for table in [*_reason_tables(reasons), *([outside_table(outside)] if outside else [])]:
             print_listing(console, table)
 
 
@@ -108,8 +116,8 @@ def info(model: Model, as_json: Json = False) -> None:
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
-        from protolearn.cli._findings import column_table, relevance_table, relevances
-        from protolearn.cli._learning import as_json as json_of
+        from protolearn.cli._findings import column_data, column_table, relevance_table, relevances
+        from protolearn.cli._results import as_json as json_of
         from protolearn.cli._samples import check_exist
         from protolearn.tables import TablePreparation
 
@@ -120,7 +128,7 @@ def info(model: Model, as_json: Json = False) -> None:
         first = fitted[0] if hasattr(fitted, "steps") else None
         if as_json:
             columns = first.columns_ if isinstance(first, TablePreparation) else []
-            listed = [{"name": c.name, "kind": c.kind, "done": c.done, "used": c.used} for c in columns]
+            listed = [column_data(c) for c in columns]
             print(json_of(about | {"columns": listed, "relevances": weights}), end="")
             return
         from protolearn.cli._report import Table
@@ -191,7 +199,18 @@ def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
             "class": str(changed.classes[0]),
             "columns": [{"column": n, "from": values[n], "to": new[n]} for n in values if new[n] != values[n]],
         }
+    else:
+        report["no_change"] = str(changed.messages[0])
     return report
+
+
+def _outside(model: Any, samples: Samples, row: int) -> list[dict[str, Any]]:
+    """Return the columns of a row whose values were not trained on."""
+    from protolearn.cli._samples import outside_training
+
+    if samples.columns is None:
+        return []
+    return outside_training(samples.X.iloc[[row]], samples.prepared.iloc[[row]], model)
 
 
 def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
@@ -213,6 +232,8 @@ def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
         change = reasons["change"]
         lines = [[c["column"], _shown(c["from"]), _shown(c["to"])] for c in change["columns"]]
         tables.append(Table(f"A small change to class {change['class']}", ["column", "from", "to"], lines))
+    if "no_change" in reasons:
+        tables.append(Table("No small change to another class", ["reason"], [[reasons["no_change"]]]))
     return tables
 
 
@@ -237,10 +258,12 @@ def _plain(value: Any, origin: str | None = None) -> Any:
     """Return a value of a prepared table as the file has it: days are dates again, and what is missing is None."""
     import pandas as pd
 
+    from protolearn.cli._samples import shown_day
+
     if pd.isna(value):
         return None
     if origin is not None:
-        return str(pd.Timestamp(origin) + pd.Timedelta(days=float(value))).removesuffix(" 00:00:00")
+        return shown_day(value, origin)
     return value if isinstance(value, str) else float(value)
 
 

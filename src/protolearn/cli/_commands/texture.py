@@ -52,7 +52,7 @@ def texture(
     with told_what_is_wrong(console):
         from protolearn.applications import DynamicTexture, LinearDynamicTexture, read_video, write_video
         from protolearn.applications.video import video_kind
-        from protolearn.core.files import check_output, replacing
+        from protolearn.core.files import check_output, replacing_together
 
         video_kind(output)  # before the learning, which takes a while
         sheet = output.with_name(f"{output.stem}-frames.png")
@@ -69,9 +69,11 @@ def texture(
             with console.status(f"Learning the texture ({name}) ..."):
                 made[name] = model.fit(originals).sample(frames, random_state=seed)
             seconds[name] = perf_counter() - start
-        write_video(output, made["charts"], fps)
-        with replacing(sheet) as new:
-            new.write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
+        with replacing_together() as writing:
+            with writing(output) as new:
+                write_video(new, made["charts"], fps)
+            with writing(sheet) as new:
+                new.write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
         console.print(as_rich(_errors(f"{output}, {sheet}", models, made, originals, seconds)))
 
 

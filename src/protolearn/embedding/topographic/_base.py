@@ -41,6 +41,7 @@ LEAST_VECTORS, VECTORS_PER_ROOT = 7, 12  # of a structure whose size is chosen f
 LAST_NEIGHBORS = 10  # in the smallest neighborhoods, unless the user chooses,
 SIGMAS = 3.0  # and how many standard deviations away the last is: its affinity is about 1 %
 LEAST_AFFINITY = 1e-12  # divergences other than that of Kullback and Leibler do not see a difference below
+FARTHEST = 1e30  # from the origin
 START_SPREAD = 0.01  # of the first images around the center, in units of the kernel
 
 
@@ -169,8 +170,9 @@ class TopographicEmbedding(Embedding):
         distinct = np.unique(vectors, axis=0)
         if len(distinct) < 2:
             raise ValueError("structure has fewer than 2 distinct sampling vectors; give at least 2.")
-        unit = float(np.median(cKDTree(distinct).query(distinct, k=2)[0][:, 1])) / self._spacing()
-        return vectors / unit, unit
+        distinct /= (size := float(np.abs(distinct).max()))  # first, for the squares of large numbers may be too large
+        unit = size * float(np.median(cKDTree(distinct).query(distinct, k=2)[0][:, 1])) / self._spacing()
+        return _moderate("structure", vectors, unit), unit
 
     def _named_structure(self, n_samples: int, rng: np.random.RandomState) -> Floats:
         n_points = max(LEAST_VECTORS, min(int(VECTORS_PER_ROOT * np.sqrt(n_samples)), 3 * n_samples // 4))
@@ -191,7 +193,7 @@ class TopographicEmbedding(Embedding):
             images = given_array("init", self.init, order="C")
             if images.shape != shape:
                 raise ValueError(f"init has shape {images.shape}; expected (n_samples, n_components)={shape}.")
-            return images / unit
+            return _moderate("init", images, unit)
         noise = rng.normal(scale=START_SPREAD, size=shape)
         if self.init == "center":
             return noise
@@ -241,6 +243,11 @@ class TopographicEmbedding(Embedding):
 
     def _store(self, trainer: Trainer, vectors: Any, images: Floats, unit: float) -> None:
         self.embedding_ = unit * images
+        if not np.isfinite(self.embedding_).all():
+            raise ValueError(
+                f"Training of {type(self).__name__} diverged: images are no longer finite. Lower the learning rates, "
+                "and give structure and init values of moderate size."
+            )
         self._unit = unit
         self.n_iter_ = len(self.cost_history_)
         self.structure_ = None if vectors is None else unit * vectors
@@ -249,6 +256,18 @@ class TopographicEmbedding(Embedding):
         if vectors is not None:
             self.labels_ = cKDTree(vectors).query(images)[1]
             self.exemplars_ = trainer.winners(vectors, images)
+
+
+def _moderate(name: str, points: Floats, unit: float) -> Floats:
+    """Return points in a unit; raise an error if they are so far apart, or so far away, that squares overflow."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scaled = points / unit
+    if not np.abs(scaled).max() <= FARTHEST:
+        raise ValueError(
+            f"{name} has values up to {np.abs(points).max():g}, more than {FARTHEST:g} times the distance of "
+            f"neighboring sampling vectors, {unit:g} in training; give points that are closer together."
+        )
+    return scaled
 
 
 class Weights(NamedTuple):

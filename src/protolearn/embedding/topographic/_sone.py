@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from protolearn.core.parameters import flag, none, option, positive
+from protolearn.core.parameters import flag, none, number, option
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import (
     A_DIVERGENCE,
@@ -42,6 +42,7 @@ __all__ = ["SONE"]
 KERNELS = ("gaussian", "student")
 POSITIVE = ("spacing", "n_neighbors_start", "n_neighbors_end", "scale_start", "scale_end", "learning_rate_start",
             "learning_rate_end")  # fmt: skip
+LEAST = 1e-30  # of numbers whose squares and their quotients are positive and finite
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
 NEIGHBORHOODS = ("own", "winner")
 LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
@@ -218,7 +219,10 @@ class SONE(TopographicEmbedding):
         "neighborhoods": option(*NEIGHBORHOODS),
         "bandwidth": option("auto", "perplexity", "radius"),
         "offset": flag | option("auto"),
-    } | dict.fromkeys(POSITIVE, positive | option("auto"))
+    } | {
+        name: number(0.0 if name.startswith("learning") else LEAST, 1.0 / LEAST, open_low=True) | option("auto")
+        for name in POSITIVE
+    }
 
     def __init__(
         self,

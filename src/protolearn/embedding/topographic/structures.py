@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 
 from protolearn.core.parameters import constrained, integer, none, number, option, positive
 from protolearn.core.types import Floats
+from protolearn.core.validation import require_memory
 
 __all__ = ["class_centers", "gaussian_mixture", "triangular_mesh", "uniform"]
 
@@ -51,6 +52,7 @@ def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float 
            [ 0.5 ,  0.87],
            [ 1.  ,  0.  ]])
     """
+    _require_points(n_points, 2)
     reach = np.arange(-np.ceil(np.sqrt(n_points)) - 1, np.ceil(np.sqrt(n_points)) + 2)  # enough for each outline
     row, col = np.meshgrid(reach, reach, indexing="ij")
     nodes = np.column_stack([(col + (row % 2) / 2.0).ravel(), row.ravel() * np.sqrt(3.0) / 2.0])
@@ -87,6 +89,7 @@ def uniform(
     >>> points.shape, bool(abs(points).max() <= 5)
     ((1000, 3), True)
     """
+    _require_points(n_points, n_components)
     if side is None:
         side = n_points ** (1.0 / n_components)
     return check_random_state(random_state).uniform(-side / 2.0, side / 2.0, (n_points, n_components))
@@ -122,6 +125,7 @@ def gaussian_mixture(
     array([6., 0.])
     """
     means = check_array(centers, dtype=np.float64, input_name="centers")
+    _require_points(n_points, means.shape[1])
     noise = check_random_state(random_state).normal(scale=spread, size=(n_points, means.shape[1]))
     return means[np.arange(n_points) % len(means)] + noise
 
@@ -181,3 +185,7 @@ def _simplex(n_corners: int) -> Floats:
     corners = np.eye(n_corners) / np.sqrt(2.0)
     axes = np.linalg.svd(corners - corners.mean(axis=0))[2][:-1]
     return (corners - corners.mean(axis=0)) @ axes.T
+
+
+def _require_points(n_points: int, n_components: int) -> None:
+    require_memory(f"A structure of {n_points:,} points", 16 * 8 * n_points * n_components, "use fewer points")

@@ -6,6 +6,8 @@ const ROW = 30; // height in pixels, as in style.css
 const SPARE = 8; // rows kept above and below those in sight
 const COLUMNS = 60; // shown at a time
 const ORDER = new Intl.Collator("en", { numeric: true });
+const FORMULA = /^('*(\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n]))/; // to a spreadsheet, as in core/texts.py
+const A_NUMBER = /^[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?$/i;
 const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 
 export class SampleTable {
@@ -149,16 +151,18 @@ export class SampleTable {
     this.show();
   }
 
-  // The rows of the table, in their order and with all columns, as in RFC 4180.
+  // The rows of the table, in their order and with all columns, as in RFC 4180. An apostrophe keeps texts from being
+  // formulas.
   text() {
     const { columns, texts } = this;
     const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-    const cell = (value) => (value === null || Number.isNaN(value) ? "" : quoted(String(value)));
-    const lines = [["sample", ...columns.map((column) => column.name), ...(texts ? ["text"] : [])].map(quoted).join(",")];
+    const text = (value) => quoted(FORMULA.test(value) && !A_NUMBER.test(value) ? `'${value}` : value);
+    const cell = (value) => (value === null || Number.isNaN(value) ? "" : text(String(value)));
+    const lines = [["sample", ...columns.map((column) => column.name), ...(texts ? ["text"] : [])].map(text).join(",")];
     for (const i of this.rows) {
-      const cells = [quoted(this.names[i])];
+      const cells = [text(this.names[i])];
       for (let j = 0; j < columns.length; j++) cells.push(cell(this.value(i, j)));
-      if (texts) cells.push(quoted(texts[i]));
+      if (texts) cells.push(text(texts[i]));
       lines.push(cells.join(","));
     }
     return `${lines.join("\r\n")}\r\n`;
