@@ -107,20 +107,30 @@ class _HeuristicLVQ(LVQClassifier):
         -------
         self : object
             The classifier.
+
+        Notes
+        -----
+        Samples with a value more than a hundred times larger than all values of this feature so far are left out, with
+        a warning.
         """
         self._check_parameters()
         first = not hasattr(self, "prototypes_")
-        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first, batch=True)
+        if not len(samples):
+            return self
         self._go_on(samples, self._stream_codes(labels, classes), weights, first)
         return self
 
     def _check_samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool, batch: bool = False
     ) -> tuple[Floats, Array, Floats]:
-        """Return samples, labels and weights, without samples of weight zero."""
+        """Return samples, labels and weights, without samples of weight zero, and in a batch without unusual ones."""
         refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        present, counts, _ = counted(labels, sample_weight)
+        samples, labels, weights = self._usual(samples, labels, sample_weight, reset or not batch)
+        if not len(samples):
+            return samples, labels, weights
+        present, counts, _ = counted(labels, weights)
         return samples[present], labels[present], counts
 
     def _learn(self, samples: Floats, labels: Array, u: Floats) -> None:
