@@ -151,8 +151,9 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _usual(self, samples: Samples, begins: bool) -> Samples:
         """Return the samples of a patch whose values are of the order of magnitude of those before."""
-        values = self._values(samples)
+        values = self._values(samples) if samples.in_memory else None
         if values is None:
+            forget_record(self)
             return samples
         if begins:
             begin_record(self, values, samples.weights)
@@ -196,10 +197,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             return self._learn(self._read_all(X), None, rng, None)
         self._weight_unit = 1.0
         samples: Any = self._read(X, y, sample_weight, reset=True)
-        if samples.in_memory:
-            self._usual(samples, begins=True)
-        else:
-            forget_record(self)
+        self._usual(samples, begins=True)
         if not samples.in_memory and (self.patch_size is not None or not samples.adds):
             return self._condense(samples, rng)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))

@@ -18,7 +18,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_collection, require_memory
 from protolearn.core.weights import counted
-from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._base import LVQClassifier, joint_ranges, ranges_of
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
@@ -148,7 +148,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._center = weighted_mean(given)
         centered = np.subtract(samples, self._center, order="C")
         W = self._first_prototypes(Labeled(centered, codes, u), rng)
-        self._bounds = ranges(centered)
+        self._bounds = ranges_of(centered)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
@@ -205,7 +205,8 @@ class _HeuristicLVQ(LVQClassifier):
             W, seen, rng = self.prototypes_ - self._center, self._seen.copy(), deepcopy(self._rng)
             self._resume()
         centered = np.subtract(samples, self._center, order="C")
-        self._bounds = ranges(centered if first else np.concatenate([self._bounds, centered]))
+        ranges = ranges_of(samples)
+        self._bounds = (ranges if first else joint_ranges(self.feature_ranges_, ranges)) - self._center
         new = np.isin(self._codes, np.setdiff1d(codes, np.flatnonzero(seen)))
         if new.any():
             W[new] = self._first_prototypes(Labeled(centered, codes, u), rng)[new]
@@ -439,17 +440,6 @@ class LVQ21(_HeuristicLVQ):
 
         state = W, self._codes, float(rate), self._bounds, float(self.window)
         return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)
-
-
-def ranges(X: Floats) -> Floats:
-    """Return the smallest and the largest known value of each feature (2, N).
-
-    Examples
-    --------
-    >>> ranges(np.array([[1.0, 5.0], [3.0, np.nan]])).tolist()
-    [[1.0, 5.0], [3.0, 5.0]]
-    """
-    return np.stack([np.fmin.reduce(X), np.fmax.reduce(X)])
 
 
 def presentations(u: Floats, rng: np.random.RandomState) -> Codes:
