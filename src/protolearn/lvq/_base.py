@@ -588,9 +588,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
                     f"Class {self.classes_[code]!s} has {available[code]} samples, fewer than its {count} prototypes. "
                     "Use fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
-        n_bytes = 10 * 8 * sum(counts) * self.n_features_in_
-        what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
-        require_memory(what, n_bytes, "use fewer prototypes")
+        if available is None:  # otherwise there are no more than samples
+            what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
+            require_memory(what, 10 * 8 * sum(counts) * self.n_features_in_, "use fewer prototypes")
         return np.repeat(np.arange(len(counts)), counts)
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:
