@@ -1,11 +1,14 @@
 """Streams of batches, for every estimator with partial_fit: absurd batches, changes of the concept, honest tails."""
 
+import copy
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from protolearn import (
     GLVQ,
@@ -206,3 +209,83 @@ def test_alarm_on_absurd_batches_of_the_same_streams(name):
         with pytest.warns(UserWarning, match="samples out"):
             usual = usual_rows(model, 1e6 * STREAMS[name](rng, 99, 50), np.ones(50))
         assert not usual.any()
+
+
+CHANGES = {
+    "exchanged labels": lambda X, y: (X, (y + 1) % 3),
+    "shifted samples": lambda X, y: (X + 6.0, y),
+    "other features": lambda X, y: (X[:, [2, 3, 0, 1]], y),
+}
+
+
+LOW_RANK = "LLiRaMLVQ", "other features"  # which its matrix of two rows does not see
+
+
+@pytest.mark.parametrize(("name", "change"), [c for c in product(CLASSIFIERS, CHANGES) if c != LOW_RANK])
+def test_classifiers_follow_a_changed_concept(name, change):
+    """Nothing is known of earlier accuracies, so models that were fitted at once adapt as well."""
+    rng, changed = np.random.default_rng(0), CHANGES[change]
+    new, labels = changed(*batch(np.random.default_rng(9), 500))
+    model = begun(CLASSIFIERS[name], rng)
+    fitted = clone(model).set_params(max_iter=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted.fit(*batch(rng, 200))
+    for each in (model, fitted):
+        assert each.score(new, labels) < 0.85
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(8):
+                learn(each, *changed(*batch(rng)))
+        assert 1 <= sum("classified clearly better" in str(one.message) for one in caught) <= 2
+        assert each.score(new, labels) > 0.93
+
+
+@pytest.mark.parametrize("name", ["LVQ1", "GMLVQ"])
+def test_single_samples_follow_a_changed_concept(name):
+    rng = np.random.default_rng(0)
+    model = begun(CLASSIFIERS[name], rng)
+    for _ in range(200):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            X, y = batch(rng, 1)
+            learn(model, X, (y + 1) % 3)
+    X, y = batch(rng, 500)
+    assert model.score(X, (y + 1) % 3) > 0.85
+
+
+@pytest.mark.parametrize("name", ["LVQ1", "LVQ21", "GLVQ, sgd", "GMLVQ", "RSLVQ"])
+def test_a_stream_of_the_same_classes_goes_on_undisturbed(name, monkeypatch):
+    """Also where batches have one class each, or a class comes late."""
+    rng = np.random.default_rng(0)
+    batches = [batch(rng) for _ in range(12)]
+    X, y = batch(rng, 600)
+    batches += [(X[y == code][:50], y[y == code][:50]) for code in CLASSES * 2]
+    first = [(X[y < 2], y[y < 2]) for X, y in batches[:3]]
+    model = begun(CLASSIFIERS[name], rng, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for samples in first + batches:
+            learn(model, *samples)
+    monkeypatch.setattr("protolearn.lvq._stream.LEAST_GAIN", np.inf)
+    same = begun(CLASSIFIERS[name], rng, 0)
+    for samples in first + batches:
+        learn(same, *samples)
+    assert np.array_equal(model.prototypes_, same.prototypes_)
+
+
+def test_a_batch_that_fails_leaves_recent_means_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    for name in ("LVQ1", "GMLVQ"):
+        model = begun(CLASSIFIERS[name], rng)
+        again = copy.deepcopy(model)
+        with monkeypatch.context() as context:
+            context.setattr(type(model), "_finish_batch", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                learn(model, *batch(rng))
+        X, y = batch(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for each in (model, again):
+                learn(learn(each, X, (y + 1) % 3), X, (y + 1) % 3)
+        assert np.array_equal(model.prototypes_, again.prototypes_)

@@ -30,7 +30,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
-from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
+from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver, warn_of_change
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance, slope_ends
 from protolearn.lvq.problem import PartitionedProblem, Problem, pack
 from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
@@ -601,6 +601,8 @@ class GLVQ(LVQClassifier):
             stream.add_classes(inside, self._codes, self._first_prototypes)
         stream.seen[samples.y] = True
         self._hidden = ~stream.seen[self._codes]
+        if stream.follow(inside, self._codes):
+            warn_of_change(self)
         problem = self._problem(stream.frame, stream.metric, inside, *stream.parts, 1)
         problem.hidden = self._hidden
         stream.mass += samples.mass

@@ -15,14 +15,14 @@ from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import refuse_collection, require_memory
 from protolearn.core.weights import counted
 from protolearn.lvq._base import LVQClassifier, joint_ranges, ranges_of
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
-from protolearn.lvq._stream import LONGEST_HISTORY
+from protolearn.lvq._stream import LONGEST_HISTORY, Recent, warn_of_change
 from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
 from protolearn.lvq.samples import Labeled
@@ -167,6 +167,7 @@ class _HeuristicLVQ(LVQClassifier):
                 raise
             interrupted = True
         self._seen, self._rng = np.ones(len(self.classes_), bool), rng
+        self._recent = Recent(len(self.classes_), samples.shape[1])
         self._store(given, W)
         if interrupted:
             keep(self)
@@ -212,14 +213,27 @@ class _HeuristicLVQ(LVQClassifier):
             W[new] = self._first_prototypes(Labeled(centered, codes, u), rng)[new]
         seen[codes] = True
         self._hidden = ~seen[self._codes]
+        recent = Recent(len(seen), W.shape[1]) if first else deepcopy(self._recent)
+        anew = recent.follow(Labeled(centered, codes, u), W, self._codes, self._right) if seen.sum() > 1 else None
+        if anew is not None:
+            warn_of_change(self)
+            W = anew
+            self._begin(W)
         moved = np.where(self._hidden[:, None], np.inf, W)  # so that hidden prototypes never win
         error = self._sweep(centered, codes, presentations(u, rng), moved, self.learning_rate)
         self.error_history_ = [*self.error_history_, error][-LONGEST_HISTORY:]
         self.n_iter_ += 1
-        self._seen, self._rng = seen, rng
+        self._seen, self._rng, self._recent = seen, rng, recent
         self.prototypes_ = np.where(self._hidden[:, None], W, moved) + self._center
         self.prototype_labels_ = self.classes_[self._codes]
         self._finish_batch(Labeled(samples, codes, u))
+
+    def _right(self, W: Floats, X: Floats, y: Codes) -> Bools:
+        """Say which samples of classes seen so far are nearest to a prototype of their class."""
+        D = self._metric.measure(X, W, self._codes, self._theta)[0]
+        D[:, self._hidden] = np.inf
+        right: Bools = self._codes[D.argmin(axis=1)] == y
+        return right
 
     def _resume(self) -> None:
         """Make copies of what a sweep changes."""
