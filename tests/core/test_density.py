@@ -195,7 +195,6 @@ class TestParzen:
         with pytest.raises(ValueError, match="sample_weight"):
             parzen_log_density(np.eye(2), sample_weight=[0, 0])
 
-
     def test_shares_count_once_on_average(self):
         shares = parzen_log_density([[1.0], [2.0]], sample_weight=[0.5, 0.5])
         np.testing.assert_allclose(shares, parzen_log_density([[1.0], [2.0]]), rtol=1e-12)
