@@ -54,6 +54,7 @@ def test_prototypes_stay_within_the_range_of_all_batches(name, mixed):
 def test_missing_values_do_not_bound(name, mixed):
     X, y = scale(mixed[0]), mixed[1]
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[:, 5] = np.nan
     model = clone(RULES[name]).set_params(missing="partial", max_iter=10).fit(X, y)
     assert np.abs(model.prototypes_).max() <= np.nanmax(np.abs(X)) + 1e-12
 

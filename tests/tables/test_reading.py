@@ -195,6 +195,30 @@ def test_new_tables_are_read_as_the_training_table(tmp_path):
     assert found.attrs["notes"] == ["The table has decimal points, but the training table had decimal commas."]
 
 
+def test_texts_among_numbers_are_read_with_the_mark_of_the_table(tmp_path):
+    path = tmp_path / "table.tsv"
+    lines = [f"{i},{125 + i}\t{i},5" for i in range(1, 21)]
+    path.write_text("\n".join(["a\tb", *lines, "<1\t2,5"]))
+    preparation = TablePreparation().fit(read_table(path))
+    assert preparation.columns_[0].done == "scaled; 1 such as <1 treated as missing"
+    assert (preparation.columns_[0].low, preparation.columns_[0].high) == (1.126, 20.145)
+    path.write_text("a\tb\n1,126\t0,5\n<1\t0,5\n")
+    np.testing.assert_array_equal(preparation.transform(read_table(path))["a"], [1.126, np.nan])
+    path.write_text("a\tb\n1,126\t0.5\n<1\t0.5\n")
+    np.testing.assert_array_equal(preparation.transform(read_table(path))["a"], [1126, np.nan])
+
+
+def test_one_column_of_decimal_commas_is_no_table_of_row_names(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("x\n1,250\n2,5\n")
+    with pytest.raises(ValueError, match="two values or a number with a decimal comma, such as 1,250"):
+        read_table(path)
+    path.write_text('x\n"1,250"\n"2,5"\n')
+    assert read_table(path)["x"].tolist() == [1.25, 2.5]
+    path.write_text("x\nfirst,250\nsecond,5\n")
+    assert list(read_table(path).columns) == ["row", "x"]
+
+
 def test_words_for_missing_values_are_texts_among_texts(tmp_path):
     path = tmp_path / "table.csv"
     words = ["None", "NA", "null", "?", ""]

@@ -283,21 +283,28 @@ def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
 
     Samples at equal distances are ordered along the third moment of the data, and then along a random direction.
     """
-    (direction,) = column_noise(source, rng, 1)
-    mean, _, moment, most = _moments(source)
-    (distances,) = source.gather(lambda chunk: (_lengths(chunk.points - mean),))
-    ranks = _ranked(distances, distances)
-    for axis, size in ((moment, most), (direction, np.linalg.norm(direction))):
-        (heights,) = source.gather(lambda chunk, axis=axis: ((chunk.points - mean) @ axis,))  # type: ignore[misc]
-        ranks = _ranked(heights, distances * size, ranks)
-    return np.argsort(ranks, kind="stable")
+    moments = _moments(source)
+    mean, _, moment, most = moments
+    (direction,) = _noise_of(moments, rng, 1)
+
+    def look(chunk: Chunk) -> tuple[Floats, Floats, Floats]:
+        apart = chunk.points - mean
+        return _lengths(apart), apart @ moment, apart @ direction
+
+    distances, along, across = source.gather(look)
+    ranks = _ranked(along, distances * most, _ranked(distances, distances))
+    return np.argsort(_ranked(across, distances * np.linalg.norm(direction), ranks), kind="stable")
 
 
 def column_noise(source: PointSource, rng: np.random.RandomState, n_rows: int) -> Floats:
     """Return normal random numbers (n_rows, D): those of a column depend on its values, not on its place."""
-    _, variance, moment, most = _moments(source)
+    return _noise_of(_moments(source), rng, n_rows)
+
+
+def _noise_of(moments: tuple[Floats, Floats, Floats, float], rng: np.random.RandomState, n_rows: int) -> Floats:
+    _, variance, moment, most = moments
     ranks = _ranked(moment, np.full(len(moment), most), _ranked(variance, variance))
-    numbers = np.empty((n_rows, source.n_columns))
+    numbers = np.empty((n_rows, len(variance)))
     numbers[:, np.argsort(ranks, kind="stable")] = rng.normal(size=numbers.shape)
     return numbers
 

@@ -24,6 +24,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import cut_patches
+from protolearn.core.streams import begin_record, forget_record, usual_rows
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Indices
 from protolearn.core.validation import is_collection, weight_unit
@@ -133,13 +134,32 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
         """Validate the patches of an iterator."""
         for number_, patch in enumerate(patches):
-            yield self._read(*(patch if isinstance(patch, tuple) else (patch,)), reset=number_ == 0)
+            samples = self._read(*(patch if isinstance(patch, tuple) else (patch,)), reset=number_ == 0)
+            usual = self._usual(samples, begins=number_ == 0)
+            if len(usual):
+                yield usual
 
     def _read_more(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, fitted: Any
     ) -> tuple[Samples, Any]:
         """Validate one more patch, and set the map so far beside it."""
-        return self._read(X, y, sample_weight, reset=fitted is None), fitted
+        return self._usual(self._read(X, y, sample_weight, reset=fitted is None), begins=fitted is None), fitted
+
+    def _usual(self, samples: Samples, begins: bool) -> Samples:
+        """Return the samples of a patch whose values are of the order of magnitude of those before."""
+        values = self._values(samples) if samples.in_memory else None
+        if values is None:
+            forget_record(self)
+            return samples
+        if begins:
+            begin_record(self, values, samples.weights)
+            return samples
+        usual = usual_rows(self, values, samples.weights)
+        return samples if usual.all() else samples.take(np.flatnonzero(usual))
+
+    def _values(self, samples: Samples) -> Any:
+        """Return the values of samples (n, d), or None if samples are not vectors."""
+        return samples.X
 
     @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -173,6 +193,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             return self._learn(self._read_all(X), None, rng, None)
         self._weight_unit = 1.0
         samples: Any = self._read(X, y, sample_weight, reset=True)
+        self._usual(samples, begins=True)
         if not samples.in_memory and (self.patch_size is not None or not samples.adds):
             return self._condense(samples, rng)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))
@@ -190,6 +211,9 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         The centers of the receptive fields represent all samples seen before. They are added to the patch, weighted by
         the total weight of their receptive field (times ``decay``), and the map is trained on both with the full
         schedule of the neighborhood range. A prototype that stays near its previous position keeps its index.
+
+        Samples with a value more than a hundred times larger than all values of this feature so far are left out, with
+        a warning.
 
         Parameters
         ----------
@@ -212,7 +236,13 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self._check_unchanged(fitted)
         rng = check_random_state(self.random_state) if fitted is None else deepcopy(self._rng)
         samples, fitted = self._read_more(X, y, sample_weight, fitted)
+        if not len(samples):
+            return self._pass_over(samples)
         return self._learn([samples], fitted, rng)
+
+    def _pass_over(self, samples: Samples) -> Self:
+        """Take notice of a patch from which nothing is learned."""
+        return self
 
     def fit_predict(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Indices:
         """Fit the map and return the index of the nearest prototype of each sample.

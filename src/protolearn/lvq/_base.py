@@ -20,10 +20,12 @@ from protolearn.core.parameters import array, function, instance, integer, none,
 from protolearn.core.partitions import averaged, blockwise
 from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
+from protolearn.core.streams import begin_record, usual_rows
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_scale,
+    check_weights,
     given_array,
     hinted,
     read_samples,
@@ -530,6 +532,17 @@ class LVQClassifier(ClassifierMixin, Estimator):
         self._refuse_empty(samples)
         return check_scale(samples), labels
 
+    def _usual(
+        self, samples: Floats, labels: Array, sample_weight: ArrayLike | None, begins: bool
+    ) -> tuple[Floats, Array, Floats]:
+        """Return samples, labels and weights; of a batch those that count, with values as in the batches before."""
+        weights = check_weights(sample_weight, len(samples), np.float64)
+        if begins:
+            begin_record(self, samples, weights)
+            return samples, labels, weights
+        usual = usual_rows(self, samples, weights) & (weights > 0)
+        return samples[usual], labels[usual], weights[usual]
+
     def _require_labels(self, y: Any) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -575,9 +588,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
                     f"Class {self.classes_[code]!s} has {available[code]} samples, fewer than its {count} prototypes. "
                     "Use fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
-        n_bytes = 10 * 8 * sum(counts) * self.n_features_in_
-        what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
-        require_memory(what, n_bytes, "use fewer prototypes")
+        if available is None:  # otherwise there are no more than samples
+            what = f"A model of {sum(counts):,} prototypes and {self.n_features_in_} features"
+            require_memory(what, 10 * 8 * sum(counts) * self.n_features_in_, "use fewer prototypes")
         return np.repeat(np.arange(len(counts)), counts)
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:

@@ -5,15 +5,16 @@ margin m: ``(1 + m) d_r <= (1 - m) d_j``, which is quadratic in the change, and 
 and m is zero. The smallest change is computed for each r in turn (`_nearest_point`), by branch and bound if there are
 integers or categories. If few features shall change, sets of features are tried in the order of their size.
 
-Arrays: x (N,) a sample, delta (N,) its change, W (k, N) prototypes, L (s, N, N) relevance matrices, slots (k,) matrix
-of each prototype; S (N, N) the matrix by which changes are measured.
+Arrays: x (N,) a sample, delta (N,) its change, W (k, N) prototypes, A (s, M, N) or (s, N) factors of the relevance
+matrices A'A, slots (k,) matrix of each prototype. S is the form by which changes are measured. If all prototypes share
+a matrix and m is zero, nothing of size N x N is needed but the factors.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import combinations, count
 from math import comb
@@ -23,6 +24,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from protolearn.core.types import Bools, Floats, Indices
+from protolearn.core.validation import require_memory
+from protolearn.lvq._forms import Form, nearest_beyond
 from protolearn.lvq._nearest_point import Program, nearest_point
 
 BEYOND = (1e-9, 1e-6, 1e-3)  # how far beyond the border, as a share of the distances; the first that `reaches` confirms
@@ -72,22 +75,47 @@ class Borders:
 
     W: Floats
     codes: Indices
-    L: Floats
+    A: Floats
     slots: Indices
+    _heavier: dict[int, Form] = field(default_factory=dict)
 
-    def measure(self, x: Floats, present: int, length: str) -> Floats:
-        """Return the matrix by which changes of a sample are measured: the identity, or that of its winner."""
+    def measure(self, x: Floats, present: int, length: str) -> Form:
+        """Return the form by which changes of a sample are measured: the squared length, or that of its winner."""
+        return self._form(self._slot(x, present, length))
+
+    def heavier(self, x: Floats, present: int, length: str) -> Form:
+        """Return the same form with a small weight of all changes, so that none is free of cost."""
+        slot = self._slot(x, present, length)
+        if slot not in self._heavier:
+            form = self._form(slot)
+            if length == "metric":
+                for other, share in enumerate(np.bincount(self.slots, minlength=len(self.A)) / len(self.slots)):
+                    if len(self.A) == 1:
+                        form = Form(form.d * (1.0 + FAINT), form.F * np.sqrt(1.0 + FAINT))
+                    elif share > 0:
+                        form = form.plus(FAINT * share, self._form(other))
+            self._heavier[slot] = replace(form, d=form.d + UNSEEN * self._form(slot).trace / len(x))
+        return self._heavier[slot]
+
+    def _slot(self, x: Floats, present: int, length: str) -> int:
         if length == "euclidean":
-            return np.eye(len(x))
+            return -1
         own = np.flatnonzero(self.codes == present)
-        return self.L[self.slots[own[self._distances(self._offsets(x))[own].argmin()]]]
+        return int(self.slots[own[self._distances(self._offsets(x))[own].argmin()]])
+
+    def _form(self, slot: int) -> Form:
+        N = self.W.shape[1]
+        if slot < 0:
+            return Form(np.ones(N), np.empty((0, N)))
+        return Form(self.A[slot] ** 2, np.empty((0, N))) if self.A.ndim == 2 else Form(np.zeros(N), self.A[slot])
 
     def ways(self, x: Floats, present: int, target: int | None, margin: float, beyond: float) -> Iterator[Way]:
         """Yield the problem of each prototype that the sample may go to, the nearest first."""
         offsets = self._offsets(x)
         d = self._distances(offsets)
-        pulls = np.einsum("kij,kj->ki", self.L[self.slots], offsets)
-        convex = len(self.L) == 1
+        pulls = self._pulls(offsets)
+        convex = len(self.A) == 1
+        L = self._matrices() if margin or not convex else None
         for r in np.argsort(d, kind="stable"):
             mine = self.codes[r]
             if mine == present if target is None else mine != target:
@@ -95,17 +123,37 @@ class Borders:
             j = np.flatnonzero(self.codes == present if target is None and margin == 0 else self.codes != mine)
             g = (1.0 - margin) * pulls[j] - (1.0 + margin) * pulls[r]
             c = (1.0 + margin) * d[r] - (1.0 - margin) * d[j] + beyond * (d[r] + d[j])
-            if convex:
-                Q = np.broadcast_to(2.0 * margin * self.L[0], (len(j), *self.L[0].shape)) if margin else None
+            if L is None:
+                Q = None
+            elif convex:
+                Q = np.broadcast_to(2.0 * margin * L[0], (len(j), *L[0].shape))
             else:
-                Q = (1.0 + margin) * self.L[self.slots[r]] - (1.0 - margin) * self.L[self.slots[j]]
+                Q = (1.0 + margin) * L[self.slots[r]] - (1.0 - margin) * L[self.slots[j]]
             yield Way(Q, g, c, offsets[r], convex)
 
     def _offsets(self, x: Floats) -> Floats:
         return np.nan_to_num(self.W - x)  # missing values take no part
 
     def _distances(self, offsets: Floats) -> Floats:
-        return np.einsum("ki,kij,kj->k", offsets, self.L[self.slots], offsets, optimize=True)
+        return np.array([(self._image(offset, slot) ** 2).sum() for offset, slot in zip(offsets, self.slots)])
+
+    def _pulls(self, offsets: Floats) -> Floats:
+        """Return the relevance matrix of each prototype times its offset (k, N)."""
+        images = [self._image(offset, slot) for offset, slot in zip(offsets, self.slots)]
+        return np.stack(
+            [image @ self.A[s] if self.A.ndim == 3 else image * self.A[s] for image, s in zip(images, self.slots)]
+        )
+
+    def _image(self, offset: Floats, slot: int) -> Floats:
+        A = self.A[slot]
+        return A @ offset if A.ndim == 2 else A * offset
+
+    def _matrices(self) -> Floats:
+        """Return the relevance matrices (s, N, N), which curved borders need."""
+        N, s = self.W.shape[1], len(self.A)
+        what = f"A counterfactual of {N} features by local metrics or with a margin"
+        require_memory(what, 8 * N**2 * (s + len(self.W) + 6), "use one metric and margin=0, or fewer features")
+        return np.stack([self._form(slot).matrix() for slot in range(s)])
 
 
 @dataclass(frozen=True)
@@ -130,31 +178,30 @@ class Way:
             least += np.maximum(np.einsum("kii->ki", self.Q), 0.0) @ half**2
         return bool((least - 2.0 * np.abs(g) @ half > 0.0).any())
 
-    def within(self, S: Floats, low: Floats, high: Floats, cutoff: float) -> tuple[Floats, float, bool]:
+    def within(self, S: Form, low: Floats, high: Floats, cutoff: float) -> tuple[Floats, float, bool]:
         """Return the change with the smallest ``delta'S delta`` within bounds, its value, and whether it is proven."""
         if self.is_closed(low, high):
             return np.zeros_like(low), np.inf, True
+        if self.Q is None:
+            return nearest_beyond(S, self.g, self.c, low, high, cutoff)
         free = low < high
         delta = np.where(free, 0.0, low)
-        root = np.linalg.cholesky(S[np.ix_(free, free)])
-        pull = solve_triangular(root, (S @ delta)[free], lower=True)
-        base = float(delta @ S @ delta - pull @ pull)
+        root = np.linalg.cholesky(S.within(free).matrix())
+        pull = solve_triangular(root, S.times(delta)[free], lower=True)
+        base = float(S(delta) - pull @ pull)
         delta[free] = -solve_triangular(root, pull, lower=True, trans="T")  # without inequalities this is the best
         aim = root.T @ (self.goal - delta)[free]
         size = float(np.sqrt(aim @ aim)) or 1.0
         B = size * solve_triangular(root, np.eye(len(root)), lower=True, trans="T")
-        g, c, Q = self.g, self.c + 2.0 * self.g @ delta, None
-        if self.Q is not None:
-            bent = self.Q @ delta
-            g, c = g + bent, c + bent @ delta
-            Q = B.T @ self.Q[:, free][:, :, free] @ B
-        g = g[:, free] @ B
+        bent = self.Q @ delta
+        c = self.c + 2.0 * self.g @ delta + bent @ delta
+        g = (self.g + bent)[:, free] @ B
+        Q = B.T @ self.Q[:, free][:, :, free] @ B
         sizes = np.maximum(np.abs(c), np.abs(g).max(axis=1, initial=0.0))
-        if Q is not None:
-            sizes = np.maximum(sizes, np.abs(Q).max(axis=(1, 2), initial=0.0))
+        sizes = np.maximum(sizes, np.abs(Q).max(axis=(1, 2), initial=0.0))
         sizes[sizes == 0] = 1.0
         program = Program(
-            None if Q is None else Q / sizes[:, None, None],
+            Q / sizes[:, None, None],
             g / sizes[:, None],
             c / sizes,
             B,
@@ -185,10 +232,7 @@ def smallest_change(
     Lengths are ``delta'S delta`` with the matrix of the present winner, or the identity (``length="euclidean"``). A
     result is one that ``reaches`` confirms.
     """
-    S = borders.measure(x, present, length)
-    heavier = S + UNSEEN * np.trace(S) / len(S) * np.eye(len(S))
-    if length == "metric":
-        heavier += FAINT * borders.L[borders.slots].mean(axis=0)
+    S, heavier = borders.measure(x, present, length), borders.heavier(x, present, length)
     for beyond in BEYOND:
         ways = list(borders.ways(x, present, target, margin, beyond))
         search = Search(x, room, ways, heavier)
@@ -197,7 +241,7 @@ def smallest_change(
             return found
         if reaches(found.sample):
             delta = np.nan_to_num(found.sample - x)
-            return found._replace(length=float(delta @ S @ delta))
+            return found._replace(length=S(delta))
     return Change(x, np.inf, False)
 
 
@@ -208,7 +252,7 @@ class Search:
     x: Floats
     room: Room
     ways: list[Way]
-    S: Floats
+    S: Form
 
     @property
     def free(self) -> Bools:

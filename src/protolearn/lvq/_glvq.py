@@ -21,6 +21,7 @@ from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.partitions import ClassReader, blockwise, read_partitions
 from protolearn.core.progress import Progress
+from protolearn.core.streams import forget_record
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import is_collection, refuse_collection
@@ -29,7 +30,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
-from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
+from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver, warn_of_change
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance, slope_ends
 from protolearn.lvq.problem import PartitionedProblem, Problem, pack
 from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
@@ -272,10 +273,17 @@ class GLVQ(LVQClassifier):
         -------
         self : object
             The classifier.
+
+        Notes
+        -----
+        Samples with a value more than a hundred times larger than all values of this feature so far are left out, with
+        a warning.
         """
         self._check_parameters()
         first = not hasattr(self, "prototypes_")
-        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first, batch=True)
+        if not len(samples):
+            return self
         if not first:
             self._check_resumable(self.classes_)
         self._go_on(Labeled(samples, self._stream_codes(labels, classes), weights))
@@ -378,6 +386,7 @@ class GLVQ(LVQClassifier):
         """Return the classes, and the samples in the partitions of a Dask collection."""
         self._require_labels(y)
         self._check_additive(X)
+        forget_record(self)
         finite = "allow-nan" if self._partial() else True
         options: dict[str, Any] = {"reset": reset, "supervised": True, "finite": finite, "kind": ClassReader}
         parts = read_partitions(self, X, y, sample_weight, **options)
@@ -415,12 +424,15 @@ class GLVQ(LVQClassifier):
         return factors * max(1.0, counts.sum() / masses.sum())  # as counts
 
     def _check_samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool, batch: bool = False
     ) -> tuple[Floats, Array, Floats]:
-        """Return samples, labels and weights, without samples of weight zero."""
+        """Return samples, labels and weights, without samples of weight zero, and in a batch without unusual ones."""
         refuse_collection(X, "partial_fit", "give one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        present, counts, self._factors = counted(labels, sample_weight, self.class_weight)
+        samples, labels, weights = self._usual(samples, labels, sample_weight, reset or not batch)
+        if not len(samples):
+            return samples, labels, weights
+        present, counts, self._factors = counted(labels, weights, self.class_weight)
         codes = np.unique(labels[present], return_inverse=True)[1]
         return samples[present], labels[present], counts * self._factors[codes]
 
@@ -589,6 +601,8 @@ class GLVQ(LVQClassifier):
             stream.add_classes(inside, self._codes, self._first_prototypes)
         stream.seen[samples.y] = True
         self._hidden = ~stream.seen[self._codes]
+        if stream.follow(inside, self._codes):
+            warn_of_change(self)
         problem = self._problem(stream.frame, stream.metric, inside, *stream.parts, 1)
         problem.hidden = self._hidden
         stream.mass += samples.mass

@@ -249,12 +249,10 @@ def _add_scaled(total: Array, factor: float, row: Array) -> None:
 
 @njit(**WITHIN_LOOPS)
 def _hold(w: Array, bounds: Array) -> None:
-    """Keep a prototype within bounds."""
+    """Keep a prototype within the bounds of every feature that has some."""
     for t in range(len(w)):
-        if w[t] < bounds[0, t]:
-            w[t] = bounds[0, t]
-        elif w[t] > bounds[1, t]:
-            w[t] = bounds[1, t]
+        if bounds[0, t] <= bounds[1, t]:
+            w[t] = min(max(w[t], bounds[0, t]), bounds[1, t])
 
 
 @njit(**WITHIN_LOOPS)

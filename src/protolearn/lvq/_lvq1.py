@@ -15,14 +15,14 @@ from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import refuse_collection, require_memory
 from protolearn.core.weights import counted
-from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._base import LVQClassifier, joint_ranges, ranges_of
 from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
-from protolearn.lvq._stream import LONGEST_HISTORY
+from protolearn.lvq._stream import LONGEST_HISTORY, Recent, warn_of_change
 from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
 from protolearn.lvq.samples import Labeled
@@ -107,20 +107,30 @@ class _HeuristicLVQ(LVQClassifier):
         -------
         self : object
             The classifier.
+
+        Notes
+        -----
+        Samples with a value more than a hundred times larger than all values of this feature so far are left out, with
+        a warning.
         """
         self._check_parameters()
         first = not hasattr(self, "prototypes_")
-        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first, batch=True)
+        if not len(samples):
+            return self
         self._go_on(samples, self._stream_codes(labels, classes), weights, first)
         return self
 
     def _check_samples(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool, batch: bool = False
     ) -> tuple[Floats, Array, Floats]:
-        """Return samples, labels and weights, without samples of weight zero."""
+        """Return samples, labels and weights, without samples of weight zero, and in a batch without unusual ones."""
         refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
-        present, counts, _ = counted(labels, sample_weight)
+        samples, labels, weights = self._usual(samples, labels, sample_weight, reset or not batch)
+        if not len(samples):
+            return samples, labels, weights
+        present, counts, _ = counted(labels, weights)
         return samples[present], labels[present], counts
 
     def _learn(self, samples: Floats, labels: Array, u: Floats) -> None:
@@ -138,7 +148,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._center = weighted_mean(given)
         centered = np.subtract(samples, self._center, order="C")
         W = self._first_prototypes(Labeled(centered, codes, u), rng)
-        self._bounds = ranges(centered)
+        self._bounds = ranges_of(centered)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
@@ -157,6 +167,7 @@ class _HeuristicLVQ(LVQClassifier):
                 raise
             interrupted = True
         self._seen, self._rng = np.ones(len(self.classes_), bool), rng
+        self._recent = Recent(len(self.classes_), samples.shape[1])
         self._store(given, W)
         if interrupted:
             keep(self)
@@ -195,20 +206,34 @@ class _HeuristicLVQ(LVQClassifier):
             W, seen, rng = self.prototypes_ - self._center, self._seen.copy(), deepcopy(self._rng)
             self._resume()
         centered = np.subtract(samples, self._center, order="C")
-        self._bounds = ranges(centered if first else np.concatenate([self._bounds, centered]))
+        ranges = ranges_of(samples)
+        self._bounds = (ranges if first else joint_ranges(self.feature_ranges_, ranges)) - self._center
         new = np.isin(self._codes, np.setdiff1d(codes, np.flatnonzero(seen)))
         if new.any():
             W[new] = self._first_prototypes(Labeled(centered, codes, u), rng)[new]
         seen[codes] = True
         self._hidden = ~seen[self._codes]
+        recent = Recent(len(seen), W.shape[1]) if first else deepcopy(self._recent)
+        anew = recent.follow(Labeled(centered, codes, u), W, self._codes, self._right) if seen.sum() > 1 else None
+        if anew is not None:
+            warn_of_change(self)
+            W = anew
+            self._begin(W)
         moved = np.where(self._hidden[:, None], np.inf, W)  # so that hidden prototypes never win
         error = self._sweep(centered, codes, presentations(u, rng), moved, self.learning_rate)
         self.error_history_ = [*self.error_history_, error][-LONGEST_HISTORY:]
         self.n_iter_ += 1
-        self._seen, self._rng = seen, rng
+        self._seen, self._rng, self._recent = seen, rng, recent
         self.prototypes_ = np.where(self._hidden[:, None], W, moved) + self._center
         self.prototype_labels_ = self.classes_[self._codes]
         self._finish_batch(Labeled(samples, codes, u))
+
+    def _right(self, W: Floats, X: Floats, y: Codes) -> Bools:
+        """Say which samples of classes seen so far are nearest to a prototype of their class."""
+        D = self._metric.measure(X, W, self._codes, self._theta)[0]
+        D[:, self._hidden] = np.inf
+        right: Bools = self._codes[D.argmin(axis=1)] == y
+        return right
 
     def _resume(self) -> None:
         """Make copies of what a sweep changes."""
@@ -429,17 +454,6 @@ class LVQ21(_HeuristicLVQ):
 
         state = W, self._codes, float(rate), self._bounds, float(self.window)
         return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)
-
-
-def ranges(X: Floats) -> Floats:
-    """Return the smallest and the largest known value of each feature (2, N).
-
-    Examples
-    --------
-    >>> ranges(np.array([[1.0, 5.0], [3.0, np.nan]])).tolist()
-    [[1.0, 5.0], [3.0, 5.0]]
-    """
-    return np.stack([np.fmin.reduce(X), np.fmax.reduce(X)])
 
 
 def presentations(u: Floats, rng: np.random.RandomState) -> Codes:

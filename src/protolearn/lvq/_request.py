@@ -538,7 +538,7 @@ def find_counterfactuals(
             how = "There is no allowed change" if change.proven else "No allowed change was found"
             messages[s] = f"{how} to {'another class' if target is None else f'class {target}'}."
         S, delta = borders.measure(z, own, length), np.nan_to_num(new - z)
-        weights[s] = [delta[f.columns] @ S[np.ix_(f.columns, f.columns)] @ delta[f.columns] for f in table.features]
+        weights[s] = [S.share(delta, feature.columns) for feature in table.features]
     return Counterfactuals(
         samples,
         _differences(table, rows, samples),
@@ -567,10 +567,9 @@ def _borders(model: Any, mixing: Mixing | None) -> Borders:
     W = model.prototypes_
     if mixing is not None:  # |A (Z - W)|^2 = |A slopes (R - back(W))|^2
         A, W = mixing.folded(A), mixing.back(W)
-    L = np.stack([np.diag(a**2) if a.ndim == 1 else a.T @ a for a in A])
     seen = np.ones(len(slots), bool)
     seen[model._hidden] = False
-    return Borders(W[seen], model._codes[seen], L, slots[seen])
+    return Borders(W[seen], model._codes[seen], A, slots[seen])
 
 
 def _differences(table: Table, rows: Array, samples: Array) -> Floats:

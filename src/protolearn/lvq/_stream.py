@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +15,14 @@ from protolearn.lvq.relevance import Metric, Theta
 from protolearn.lvq.samples import Labeled
 from protolearn.lvq.solvers import SGD, Adam, AdamState, Solver, step_sizes
 
-__all__ = ["LONGEST_HISTORY", "Stream", "stream_solver"]
+__all__ = ["LONGEST_HISTORY", "Recent", "Stream", "stream_solver", "warn_of_change"]
 
 LONGEST_HISTORY = 1000  # batches whose costs are kept
+MOST_ROWS = 500  # of a batch, the last ones, by which changed classes are noticed
+MEMORY = 20.0  # samples of each class that its recent mean stands for
+WINDOW = 100.0  # samples over which prototypes are compared with recent means
+CLEARLY = 3.5  # standard deviations
+LEAST_GAIN = 10.0  # samples
 
 
 def stream_solver(solver: str | Solver) -> Adam | SGD:
@@ -35,6 +42,64 @@ def stream_solver(solver: str | Solver) -> Adam | SGD:
     return solver
 
 
+class Recent:
+    """The recent means of the classes, by which a stream notices that its classes have changed.
+
+    Steps along the gradient are too small to follow a sudden change: where all samples are on the wrong side, gradients
+    vanish. So the prototypes of each class, moved so that their mean is the recent mean of the class, are compared with
+    the present ones on every batch, before these means learn from it. Classes have changed if the moved prototypes are
+    clearly better, by a sign test on the samples that only one of the two classifies correctly.
+    """
+
+    def __init__(self, n_classes: int, n_features: int) -> None:
+        self.means = np.zeros((n_classes, n_features))
+        self.masses = np.zeros((n_classes, n_features))
+        self.gain = 0.0  # samples that only moved prototypes classify correctly, less those that only present ones do
+        self.n_votes = 0.0
+
+    def follow(
+        self, batch: Labeled, W: Floats, classes: Indices, right: Callable[[Floats, Floats, Indices], Bools]
+    ) -> Floats | None:
+        """Learn from a batch; return prototypes to start from anew if the classes have changed, else None."""
+        X, y, u = batch.X[-MOST_ROWS:], batch.y[-MOST_ROWS:], batch.u[-MOST_ROWS:]
+        votes = u * (right(self._moved(W, classes), X, y).astype(np.float64) - right(W, X, y))
+        kept = max(0.0, 1.0 - u.sum() / WINDOW)
+        self.gain = kept * self.gain + votes.sum()
+        self.n_votes = kept * self.n_votes + np.abs(votes).sum()
+        for code in np.unique(y):
+            self._learn(code, X[y == code], u[y == code])
+        if self.gain < max(LEAST_GAIN, CLEARLY * np.sqrt(self.n_votes)):
+            return None
+        self.gain = self.n_votes = 0.0
+        return self._moved(W, classes)
+
+    def _learn(self, code: int, X: Floats, u: Floats) -> None:
+        known = ~np.isnan(X)
+        mass = u @ known
+        kept = np.maximum(0.0, 1.0 - mass / MEMORY) * self.masses[code]
+        sums = kept * self.means[code] + u @ np.where(known, X, 0.0)
+        self.masses[code] = kept + mass
+        self.means[code] = np.divide(sums, kept + mass, out=self.means[code].copy(), where=kept + mass > 0)
+
+    def _moved(self, W: Floats, classes: Indices) -> Floats:
+        """Return the prototypes, moved so that those of a class have its recent mean."""
+        moved = W.copy()
+        for code in np.unique(classes):
+            mine, known = classes == code, self.masses[code] > 0
+            moved[np.ix_(mine, known)] += (self.means[code] - W[mine].mean(axis=0))[known]
+        return moved
+
+
+def warn_of_change(estimator: Any) -> None:
+    """Warn that prototypes are moved to recent samples."""
+    warnings.warn(
+        f"Recent samples are classified clearly better by means of their classes than by {type(estimator).__name__}: "
+        "the classes have changed, or first batches did not represent them. The prototypes are moved to these means.",
+        UserWarning,
+        stacklevel=6,
+    )
+
+
 class Stream:
     """The state of training between two batches."""
 
@@ -47,9 +112,34 @@ class Stream:
         self.parts = W, theta
         self.seen = seen
         self.settled = False
-        self.n_batches = 0
         self.mass = 0.0  # of all samples so far
+        self.restart(W, theta)
+        self.recent = Recent(len(seen), W.shape[1])
+
+    def restart(self, W: Floats, theta: Theta) -> None:
+        """Go on from other prototypes, with step sizes as in the beginning."""
+        self.parts = W, theta
+        self.n_batches = 0
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
+
+    def follow(self, batch: Labeled, classes: Indices) -> bool:
+        """Start anew from recent samples if the classes have changed; say whether they have."""
+        if self.seen.sum() < 2 or not self.settled:
+            return False
+        W, theta = self.parts
+        hidden = ~self.seen[classes]
+
+        def right(W: Floats, X: Floats, y: Indices) -> Bools:
+            D = self.metric.measure(X, W, classes, theta)[0]
+            D[:, hidden] = np.inf
+            found: Bools = classes[D.argmin(axis=1)] == y
+            return found
+
+        moved = self.recent.follow(batch, W, classes, right)
+        if moved is None:
+            return False
+        self.restart(moved, theta)
+        return True
 
     def settle(self, frame: Frame, samples: Floats) -> None:
         """Choose coordinates by a batch, unless an earlier batch already had samples that differ."""
@@ -57,6 +147,7 @@ class Stream:
             W, theta = self.parts
             self.parts = frame.enter(self.frame.leave(W)), theta
             self.frame = frame
+            self.recent = Recent(len(self.seen), W.shape[1])
             self.settled = bool((samples != samples[0]).any())
 
     def add_classes(self, samples: Labeled, classes: Indices, place: Callable[..., Floats]) -> None:

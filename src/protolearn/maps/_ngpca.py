@@ -255,7 +255,9 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
             return super().partial_fit(X, y, sample_weight)
         self._check_parameters()
         fitted = getattr(self, "_fitted", None)
-        samples = self._read(X, y, sample_weight, reset=fitted is None)
+        samples = self._usual(self._read(X, y, sample_weight, reset=fitted is None), begins=fitted is None)
+        if not len(samples):
+            return self
         rng = check_random_state(self.random_state) if fitted is None else deepcopy(self._rng)
         if fitted is not None:
             self._check_unchanged(fitted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from protolearn.core.parameters import Constraint, array, option
 from protolearn.core.partitions import averaged, blockwise, check_collection, read_objects
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_labels
+from protolearn.core.streams import usual_objects
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_weights, is_collection
 from protolearn.dissimilarities import Dissimilarities
@@ -269,8 +271,10 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             samples = self._read(
                 *(patch if isinstance(patch, tuple) else (patch,)), reset=n_before == 0, n_before=n_before
             )
+            usual = self._usual(samples, begins=n_before == 0)
             n_before += len(samples)
-            yield samples
+            if len(usual):
+                yield usual
 
     def _read_more(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, fitted: Any
@@ -278,7 +282,8 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """Read one more patch; dissimilarities of new objects to the kept ones come before those to each other."""
         if fitted is None or not self._pairwise:
             n_before = 0 if fitted is None else fitted.kept.objects.n_seen
-            return self._read(X, y, sample_weight, reset=fitted is None, n_before=n_before), fitted
+            read = self._read(X, y, sample_weight, reset=fitted is None, n_before=n_before)
+            return self._usual(read, begins=fitted is None), fitted
         kept = fitted.kept.objects
         rows = check_array(X, dtype=[np.float64, np.float32])
         k, n = len(kept), len(rows)
@@ -294,7 +299,22 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         source = Dissimilarities(matrix)
         source.n_computed = kept.source.n_computed
         new = Objects(source, np.arange(k, k + n), kept.n_seen + np.arange(n), kept.n_seen + n)
-        return self._labeled(new, y, sample_weight, reset=False), fitted.beside(source)
+        usual = np.flatnonzero(usual_objects(self, rows[:, :k], matrix[:k, :k]))
+        return self._labeled(new, y, sample_weight, reset=False).take(usual), fitted.beside(source)
+
+    def _values(self, samples: Samples) -> Any:
+        """Return the values of objects that are vectors, else None."""
+        objects = samples.X
+        if not self._of_vectors or objects.source.precomputed:
+            return None
+        return np.asarray(objects.source.data if objects.whole else objects.source.objects(objects.places))
+
+    def _pass_over(self, samples: Samples) -> Self:
+        """Count objects from which nothing is learned, so that the numbers of later ones stay the same."""
+        kept = self._fitted.kept
+        seen = replace(kept.objects, n_seen=samples.X.n_seen)
+        self._fitted = replace(self._fitted, kept=replace(kept, objects=seen))
+        return self
 
     # New objects
 

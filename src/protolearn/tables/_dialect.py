@@ -109,6 +109,11 @@ def find_dialect(path: Path) -> Dialect:
     header = not all(A_NUMBER.fullmatch(cell) for cell in first)
     names = list(first) if header else [""] * len(first)
     if header and others and all(len(record) == len(first) + 1 for record in others):
+        if separator == "," and all(A_NUMBER.fullmatch(",".join(record)) for record in others):
+            raise ValueError(
+                f"{path} has one name, and in each row two values or a number with a decimal comma, such as "
+                f"{','.join(others[0])}; name both columns, or put quotes around the numbers."
+            )
         names = ["row", *names]  # as R writes tables: names of rows have no name
     names = unique_names([from_cell(name) for name in names])
     return Dialect(encoding, separator, decimal, names, header, hint is not None)

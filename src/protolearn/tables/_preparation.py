@@ -227,7 +227,8 @@ class TablePreparation(TransformerMixin, Estimator):
                 f"The table has no {_listed('columns' if len(absent) > 1 else 'column', absent)}, which the model was "
                 f"trained on; {_listed('it has', frame.columns)}."
             )
-        return pandas().DataFrame({c.name: _prepared(c, frame[c.name]) for c in used}, index=frame.index)
+        mark = getattr(X, "attrs", {}).get("decimal")
+        return pandas().DataFrame({c.name: _prepared(c, frame[c.name], mark) for c in used}, index=frame.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that are used.
@@ -339,8 +340,8 @@ def _date(dates: Any, form: str) -> tuple[str, ...]:
     return "date", f"days since {origin}{shown}", form, origin
 
 
-def _prepared(column: Column, values: Any) -> Any:
-    """Return a column of a new table as it was learned."""
+def _prepared(column: Column, values: Any, decimal: str | None = None) -> Any:
+    """Return a column of a new table, whose decimal mark may be known, as it was learned."""
     pd = pandas()
     _check_values(column.name, values)
     if column.kind != "category":
@@ -352,7 +353,7 @@ def _prepared(column: Column, values: Any) -> Any:
         dates = _without_zone(values) if _is_dates(values) else read_dates(values, column.form)
         numbers = _floats((dates - pd.Timestamp(column.origin)) / pd.Timedelta(days=1))
     else:
-        mark = (marks_of(values).own or column.form or ".") if is_text(values) else None
+        mark = (marks_of(values).own or decimal or column.form or ".") if is_text(values) else None
         numbers = _floats(values if mark is None else read_numbers(values, mark))
     if is_text(values) and np.isnan(numbers).all() and values.notna().any():
         example = _short(values.dropna().iloc[0])
