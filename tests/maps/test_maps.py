@@ -974,7 +974,7 @@ def test_pandas_names_pipeline_and_grid_search():
     [
         ({"X": np.full((20, 2), np.nan)}, "NaN"),
         ({"X": np.full((20, 2), np.inf)}, "infinity"),
-        ({"X": np.full((20, 2), 1e19, np.float32)}, "squares are too large for float32; rescale X"),
+        ({"X": np.full((20, 2), 1e160)}, "squares are too large for float64; rescale X"),
         ({"X": np.ones(20)}, "Expected 2D array, got 1D array"),
         ({"X": np.eye(3)}, r"n_samples=3 is fewer than the \d prototypes.*Use at most 3 prototypes"),
         ({"sample_weight": -np.ones(20)}, r"negative values \(smallest -1\); weights must be 0 or more"),

@@ -180,7 +180,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; a weight of 2 is equivalent to including the sample twice. Where the largest weight
-            is above 2**32 or below 2**-32, all are divided by a power of two close to it, and a weight below 1e-30 of
+            is above 1e301 or below 1e-301, all are divided by a power of two close to it, and a weight below 1e-30 of
             the largest is zero. For a Dask collection, labels and weights are collections with the same partitions.
 
         Returns

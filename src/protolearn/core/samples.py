@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from protolearn.core.decay import flushed
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource, LabelMoments
+from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights
 
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+
+FAR = 2.0**40  # from one: such weights are computed in another unit, for which no type is too small
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,13 @@ class Samples:
         return replace(self, X=np.where(gaps, values, self.X), gaps=gaps)
 
     def source(self, **options: Any) -> ArraySource:
-        """Return the samples as a loop reads them; for the options see `ArraySource`."""
-        common = {"weights": self.weights, "labels": self.labels, "spreads": self.spreads, "gaps": self.gaps}
+        """Return the samples as a loop reads them; for the options see `ArraySource`.
+
+        Weights that are far from one, as they are only before training, are put in another unit.
+        """
+        far = not 1.0 / FAR < self.heaviest < FAR
+        weights = self.weights / power_of_two(self.heaviest) if far else self.weights
+        common = {"weights": weights, "labels": self.labels, "spreads": self.spreads, "gaps": self.gaps}
         return ArraySource(self.X, **common, **options)
 
     def sampled(self, most: int) -> Samples:

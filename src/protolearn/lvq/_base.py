@@ -28,6 +28,7 @@ from protolearn.core.validation import (
     check_weights,
     given_array,
     hinted,
+    in_range,
     read_samples,
     refuse_empty_rows,
     require_memory,
@@ -494,6 +495,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         W = self.prototypes_ - origin
         scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
         constants = (scaled * W).sum(axis=1)
+        if not in_range(np.delete(W, self._hidden, axis=0).astype(dtype)):
+            return None
         constants[self._hidden] = np.inf
         return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), origin
 

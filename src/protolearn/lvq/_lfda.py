@@ -24,7 +24,13 @@ from protolearn.core.parameters import integer, none, option
 from protolearn.core.spans import row_space, without_constants
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import refuse_collection, refuse_underflow, require_memory
+from protolearn.core.validation import (
+    largest_value,
+    refuse_collection,
+    refuse_large,
+    refuse_underflow,
+    require_memory,
+)
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -86,6 +92,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         if self.n_components is not None:
             integer(1, X.shape[1]).check("n_components", self.n_components, " (n_features)")
         refuse_underflow(X)
+        refuse_large(X, largest_value(X), squared=True)
         M = min(X.shape)
         what = f"{type(self).__name__} of {M} directions"
         require_memory(what, 10 * 8 * M**2, "use fewer features, such as principal components")
