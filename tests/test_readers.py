@@ -128,7 +128,8 @@ def oversized(form, content):
     if form == "xlsx":
         yield from sheets(unpacked(content))
     if form == "csv":
-        yield "short rows", b",".join(b"c%d" % i for i in range(20_000)) + b"\n" + b"1\n" * 100_000
+        full = b",".join(b"c%d" % i for i in range(2000)) + b"\n" + (b"1," * 1999 + b"1\n") * 300
+        yield "short rows", full + b"1\n" * 500_000
         long = content * 2000
         for name, pack in (("gzip", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)):
             yield name, pack(long)
@@ -187,7 +188,7 @@ def test_readers_refuse_what_they_cannot_read_in_little_memory(reader, tmp_path)
     wrong = {
         name: said
         for (name, demanding), said in found.items()
-        if not said.startswith("ValueError") and (demanding or said != "read")
+        if (not said.startswith("ValueError") and (demanding or said != "read")) or "out of memory" in said
     }
     assert not wrong
     assert sum(said != "read" for said in found.values()) > len(found) / 2
