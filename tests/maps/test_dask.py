@@ -48,7 +48,7 @@ def samples(dtype=np.float64):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 240)
     X = (rng.normal(size=(240, 4)) * [1.0, 0.5, 0.2, 0.1] + 3.0 * y[:, None] + 7.0).astype(dtype)
-    return X, np.where(rng.random(240) < 0.2, -1, y), rng.integers(0, 4, 240).astype(float)
+    return X, np.where(rng.random(240) < 0.2, np.nan, y), rng.integers(0, 4, 240).astype(float)
 
 
 def cut(values, sizes):

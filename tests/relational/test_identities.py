@@ -143,7 +143,7 @@ def test_the_same_with_labels(vectorial, relational, label_weight, unlabeled):
     X, y = blobs(4)
     rng = np.random.default_rng(0)
     y = np.where(rng.random(N) < 0.3, (y + 1) % 5, y)
-    y[rng.random(N) < unlabeled] = -1
+    y = np.where(rng.random(N) < unlabeled, np.nan, y)
     A = random_start(4, y - y.min())
     vectors = clone(vectorial).set_params(init=A @ X, label_weight=label_weight).fit(X, y)
     objects = clone(relational).set_params(init=A, label_weight=label_weight).fit(cdist(X, X), y)

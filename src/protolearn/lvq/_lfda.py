@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import HELD, row_blocks
@@ -21,6 +20,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import integer, none, option
+from protolearn.core.samples import all_labels
 from protolearn.core.spans import row_space, without_constants
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -74,8 +74,9 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _read(self, X: Any, y: Any) -> tuple[Floats, float, Indices, Array]:
         """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
         refuse_collection(X, type(self).__name__)
+        if y is not None:
+            y = all_labels(y, type(self).__name__)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) == 1:
             raise ValueError(
