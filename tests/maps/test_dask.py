@@ -333,7 +333,7 @@ def test_data_frames():
 
 def test_whole_numbers_and_words():
     X, y, _ = samples()
-    words = np.array(["one", "two", "three"], object)[y]
+    words = np.array(["one", "two", "three"], object)[np.nan_to_num(y, nan=2).astype(int)]
     frame = dd.from_pandas(pd.DataFrame({"a": np.round(10 * X[:, 0]).astype(int), "b": X[:, 1] > 9}), npartitions=3)
     whole = KMeans(3, label_weight=0.3, random_state=0).fit(frame.compute(), words)
     series = dd.from_pandas(pd.Series(words), npartitions=3)
