@@ -16,31 +16,42 @@ SECONDS = 60
 ROOT = Path(__file__).parents[1]
 
 
-def outcomes(reader, paths):
+def outcomes(reader, good, paths):
     """Read files by a reader, and return for each "read", or the type and the message of the error.
 
     Parameters
     ----------
     reader : str
         Module and function, such as ``"protolearn:load"``.
+    good : list of path
+        Readable files, which are read first, outside the limits, to import and compile what reading needs.
     paths : list of path
-        Files; the first one must be readable.
+        Files.
 
     Returns
     -------
     list of str
         A fork that breaks down is reported as "ended by" with the number of the signal.
     """
-    command = [sys.executable, str(Path(__file__)), reader, *map(str, paths)]
+    command = [sys.executable, str(Path(__file__)), reader, str(len(good)), *map(str, [*good, *paths])]
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     search = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | single | {"PYTHONPATH": search}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(paths)
-    assert found[0] == "read", found[0]
-    return found
+    assert len(found) == len(good) + len(paths)
+    assert all(said == "read" for said in found[: len(good)]), found[: len(good)]
+    return found[len(good) :]
+
+
+def read_media(path):
+    """Read an image, a compressed image, a video or an index of images, according to its suffix."""
+    from protolearn.applications import decode_image, read_image, read_video
+    from protolearn.applications.index_file import read_index
+
+    readers = {".plc": lambda path: decode_image(path.read_bytes()), ".mp4": read_video, ".index": read_index}
+    return readers.get(path.suffix, read_image)(path)
 
 
 def main():
@@ -49,9 +60,11 @@ def main():
     module, _, name = sys.argv[1].partition(":")
     read = getattr(import_module(module), name)
     warnings.simplefilter("ignore")
-    read(Path(sys.argv[2]))  # imports and compiles all that the others need
-    for path in sys.argv[2:]:
-        print(json.dumps(in_a_fork(read, Path(path))), flush=True)
+    n_good, paths = int(sys.argv[2]), list(map(Path, sys.argv[3:]))
+    for path in paths[:n_good]:
+        read(path)
+    for path in paths:
+        print(json.dumps(in_a_fork(read, path)), flush=True)
 
 
 def in_a_fork(read, path):

@@ -169,19 +169,17 @@ def test_weights_of_a_stream_have_the_unit_of_the_first(model):
     halves = samples[:18], samples[18:]
     first, second = SHARES[:18], 8 * SHARES[18:]
     plain = clone(model).partial_fit(halves[0], sample_weight=first).partial_fit(halves[1], sample_weight=second)
-    for scale in (2.0**-1000, 2.0**1000):
+    for scale in (2.0**-1020, 2.0**1015):
         stream = clone(model).partial_fit(halves[0], sample_weight=scale * first)
         stream.partial_fit(halves[1], sample_weight=scale * second)
         assert_allclose(stream.distances(halves[0]), plain.distances(halves[0]), rtol=1e-6, atol=1e-9)
         with pytest.raises(ValueError, match=r"cannot be compared with weights around .* of other samples"):
             stream.partial_fit(halves[1])  # weights of one
-    with pytest.raises(ValueError, match=r"values up to 1e\+25, which cannot be compared with weights around 1 of"):
-        plain.partial_fit(halves[1], sample_weight=np.full(18, 1e25))
 
 
 def test_weights_of_a_collection_are_comparable():
     da = pytest.importorskip("dask.array")
-    parts, far = da.from_array(X, chunks=(18, 3)), da.from_array(SHARES * 1e300, chunks=18)
+    parts, far = da.from_array(X, chunks=(18, 3)), da.from_array(SHARES * 1e305, chunks=18)
     with pytest.raises(ValueError, match="cannot be compared"):
         KMeans(3).fit(parts, sample_weight=far)
 

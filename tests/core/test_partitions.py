@@ -61,7 +61,7 @@ def cuts(n):
 def test_a_partitioned_source_is_the_array_source(sizes, seed, weighted, supervised):
     rng = np.random.default_rng(seed)
     X = rng.normal(3.0, 2.0, (60, 3))
-    y = np.where(rng.random(60) < 0.3, -1, rng.integers(0, 3, 60)) if supervised else None
+    y = np.where(rng.random(60) < 0.3, np.nan, rng.integers(0, 3, 60)) if supervised else None
     weights = rng.integers(0, 3, 60).astype(float) if weighted else None
     with dask.config.set(scheduler="synchronous"):
         whole, parts = read(X, y, weights, sizes)
@@ -328,7 +328,7 @@ FRAME = pd.DataFrame({"a": np.arange(12.0), "b": list("xy") * 6, "when": pd.Time
         (D, None, da.zeros(12, chunks=4), "sums to zero"),
         (D, None, -da.ones(12, chunks=4), "Partition 0 of X cannot be used: sample_weight contains negative"),
         (D, None, da.full(12, np.nan, chunks=4), "Partition 0 of X cannot be used: sample_weight contains NaN"),
-        (D, da.full(12, -1, chunks=4), None, "No sample of positive weight has a label"),
+        (D, da.full(12, np.nan, chunks=4), None, "No sample of positive weight has a label"),
         (D[:0], None, None, "no rows"),
         (da.ma.masked_greater(D, 1.0), None, None, r"masked values; fill them in.*da\.ma\.filled"),
         (D.map_blocks(csr_array), None, None, "blocks of type csr_array, float64; give NumPy arrays"),

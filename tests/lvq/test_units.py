@@ -456,3 +456,43 @@ def test_steps_without_units(steps, message, iris):
 def test_requests_that_make_no_sense(asked, message):
     with pytest.raises(ValueError, match=message):
         counterfactual(fitted("plain", "GMLVQ"), X[X.smoker != "former"][:1], **asked)
+
+
+def test_features_are_converted_together_as_one_by_one():
+    pipeline = make_pipeline(
+        ColumnTransformer(
+            [
+                ("a", make_pipeline(SimpleImputer(), StandardScaler(), MinMaxScaler()), ["pressure", "age"]),
+                ("b", PowerTransformer(), ["visits"]),
+                ("c", clone(ONE_HOT), ["smoker"]),
+            ]
+        ),
+        GMLVQ(max_iter=2),
+    ).fit(X, Y)
+    table = table_of(pipeline)
+    numbers = [i for i, feature in enumerate(table.features) if isinstance(feature, Number)]
+    values = np.random.default_rng(0).normal(50.0, 5.0, (3, len(table.names)))
+    values[:, list(table.names).index("visits")] = [1.0, 2.0, 3.0]
+    made = table.converted(values)
+    back = table.converted(made, back=True)
+    assert [str(table.names[i]) for i in numbers] == ["age", "pressure", "visits"]
+    for i in numbers:
+        assert np.array_equal(made[:, i], table.features[i].forward(values[:, i]))
+        assert np.array_equal(back[:, i], table.features[i].back(made[:, i]))
+    assert np.allclose(back[:, numbers], values[:, numbers])
+
+
+def test_steps_are_applied_to_all_columns_at_once(monkeypatch):
+    """The time grows with the number of features, and not with its square."""
+    rng = np.random.default_rng(0)
+    calls = []
+    for d in (20, 40):
+        samples = rng.normal(size=(60, d))
+        pipeline = make_pipeline(StandardScaler(), GRLVQ(max_iter=2)).fit(samples, np.arange(60) % 2)
+        scaler, count = pipeline[0], []
+        for name in ("transform", "inverse_transform"):
+            method = getattr(scaler, name)
+            monkeypatch.setattr(scaler, name, lambda X, m=method, c=count: (c.append(1), m(X))[1])
+        counterfactual(pipeline, samples[:1])
+        calls.append(len(count))
+    assert calls[0] == calls[1]

@@ -48,7 +48,7 @@ def samples(dtype=np.float64):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 240)
     X = (rng.normal(size=(240, 4)) * [1.0, 0.5, 0.2, 0.1] + 3.0 * y[:, None] + 7.0).astype(dtype)
-    return X, np.where(rng.random(240) < 0.2, -1, y), rng.integers(0, 4, 240).astype(float)
+    return X, np.where(rng.random(240) < 0.2, np.nan, y), rng.integers(0, 4, 240).astype(float)
 
 
 def cut(values, sizes):
@@ -333,7 +333,7 @@ def test_data_frames():
 
 def test_whole_numbers_and_words():
     X, y, _ = samples()
-    words = np.array(["one", "two", "three"], object)[y]
+    words = np.array(["one", "two", "three"], object)[np.nan_to_num(y, nan=2).astype(int)]
     frame = dd.from_pandas(pd.DataFrame({"a": np.round(10 * X[:, 0]).astype(int), "b": X[:, 1] > 9}), npartitions=3)
     whole = KMeans(3, label_weight=0.3, random_state=0).fit(frame.compute(), words)
     series = dd.from_pandas(pd.Series(words), npartitions=3)

@@ -143,8 +143,9 @@ def test_the_same_with_labels(vectorial, relational, label_weight, unlabeled):
     X, y = blobs(4)
     rng = np.random.default_rng(0)
     y = np.where(rng.random(N) < 0.3, (y + 1) % 5, y)
-    y[rng.random(N) < unlabeled] = -1
-    A = random_start(4, y - y.min())
+    known = rng.random(N) >= unlabeled
+    A = random_start(4, np.unique(np.where(known, y, -1), return_inverse=True)[1])
+    y = np.where(known, y, np.nan)
     vectors = clone(vectorial).set_params(init=A @ X, label_weight=label_weight).fit(X, y)
     objects = clone(relational).set_params(init=A, label_weight=label_weight).fit(cdist(X, X), y)
     assert_same_map(objects, vectors, X, cdist(X, X), X[:5] + 0.1)

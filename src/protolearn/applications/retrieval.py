@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.neighbors import KDTree, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import Tags, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
@@ -29,6 +29,7 @@ from protolearn.applications.image_files import read_each, read_pair
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric, as_metric
 from protolearn.core.parameters import flag, function, instance, integer, none, option, part
+from protolearn.core.samples import all_labels
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
@@ -587,7 +588,7 @@ def collected(X: Any, y: ArrayLike | None) -> Collection:
     """Return what X is: image files, images, or a table."""
     if isinstance(X, str | PathLike):
         X = [X]
-    labels = None if y is None else column_or_1d(y, warn=True)
+    labels = None if y is None else all_labels(y, "retrieval")
     if labels is not None:
         check_consistent_length(X, labels)
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str | PathLike):

@@ -28,6 +28,8 @@ __all__ = [
     "FREE_PIXELS",
     "PIXELS_PER_BYTE",
     "FilePath",
+    "check_bytes",
+    "check_cells",
     "check_output",
     "check_unpacked",
     "file_size",
@@ -43,6 +45,7 @@ FREE_PIXELS = 2**23  #: Number of pixels that a file of any size may have.
 PIXELS_PER_BYTE = 1000  #: Pixels for each byte beyond those; deflate makes about so many bytes of one at best.
 FREE_BYTES = 2**24  # of arrays that an archive of any size may hold
 HIDDEN = re.compile(r"\.[0-9a-f]{16}.*")  # names of temporary files
+FREE_CELLS, CELLS_PER_BYTE = 2**22, 64  # of a table in a file of any size, and for each of its bytes
 BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
 
 
@@ -79,7 +82,61 @@ def file_size(path: FilePath) -> int:
     return found.st_size
 
 
-def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection[int]) -> None:
+def check_cells(n_rows: int, n_columns: int, size: int) -> None:
+    """Require that a table has no more cells than its file can justify, before memory for them is allocated.
+
+    A file of a few bytes can have a value in a far corner of an empty sheet, or a million times the same one.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Size of the table.
+    size : int
+        Number of bytes of the file.
+
+    Examples
+    --------
+    >>> from protolearn.core.files import check_cells
+    >>> check_cells(1_000_000, 4, 100)
+    >>> check_cells(1_000_000, 5, 100)
+    Traceback (most recent call last):
+    ...
+    ValueError: 1,000,000 rows and 5 columns are too many for its 100 bytes, which justify 4,200,704 cells
+    """
+    most = FREE_CELLS + CELLS_PER_BYTE * size
+    if n_rows * n_columns > most:
+        raise ValueError(
+            f"{n_rows:,} rows and {n_columns:,} columns are too many for its {size:,} bytes, which justify {most:,} "
+            "cells"
+        )
+
+
+def check_bytes(n_bytes: int, size: int, free: int = FREE_BYTES) -> None:
+    """Require that the content of a file has no more bytes than the file can justify.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Number of bytes after unpacking.
+    size : int
+        Number of bytes of the file.
+    free : int, default=16777216
+        Number of bytes that the content of a file of any size may have; beyond these, 32 for each byte of the file.
+
+    Examples
+    --------
+    >>> from protolearn.core.files import check_bytes
+    >>> check_bytes(10_000_000, 100)
+    >>> check_bytes(10_000_000, 100, free=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: its 100 bytes become too many
+    """
+    if n_bytes > free + BYTES_PER_BYTE * size:
+        raise ValueError(f"its {size:,} bytes become too many")
+
+
+def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection[int], free: int = FREE_BYTES) -> None:
     """Require that members of an archive use allowed compression methods and do not expand to too many bytes.
 
     Other compression methods may need much memory before the first byte is decompressed.
@@ -92,6 +149,8 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
         Number of bytes of the archive.
     packings : collection of int
         Allowed compression methods, as constants of ``zipfile``.
+    free : int, default=16777216
+        Number of bytes that the members of an archive of any size may have, as in `check_bytes`.
 
     Examples
     --------
@@ -105,8 +164,7 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
     ...
     ValueError: its 1,200 bytes become too many
     """
-    if sum(member.file_size for member in members) > FREE_BYTES + BYTES_PER_BYTE * size:
-        raise ValueError(f"its {size:,} bytes become too many")
+    check_bytes(sum(member.file_size for member in members), size, free)
     if any(member.compress_type not in packings for member in members):
         raise ValueError("it is packed in another way")
 

@@ -173,10 +173,10 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             array. An iterator yields patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; only the current patches
             and the next one are in memory.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each sample, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; a weight of 2 is equivalent to including the sample twice. Where the largest weight
-            is above 2**32 or below 2**-32, all are divided by a power of two close to it, and a weight below 1e-30 of
+            is above 1e301 or below 1e-301, all are divided by a power of two close to it, and a weight below 1e-30 of
             the largest is zero. For a Dask collection, labels and weights are collections with the same partitions.
 
         Returns
@@ -220,7 +220,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         X : array-like of shape (n_samples, n_features)
             The patch. The first patch needs at least as many samples as there are prototypes.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each sample, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
             New classes may appear at any time.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample, comparable with those of earlier patches.
@@ -252,7 +252,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each sample, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 

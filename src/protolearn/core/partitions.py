@@ -20,14 +20,12 @@ from uuid import uuid4
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn import get_config
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from protolearn.core.decay import flushed
 from protolearn.core.initialization import drawn_points
 from protolearn.core.learning import Recipe, condense, learn, merge
-from protolearn.core.samples import Samples, known_labels, over_classes, refuse_unlabeled
+from protolearn.core.samples import Samples, all_labels, known_labels, over_classes, refuse_unlabeled
 from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource, known_median
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
@@ -140,7 +138,7 @@ class Reader:
 
 
 class ClassReader(Reader):
-    """A reader for classifiers: every sample has a class, and -1 is one like any other; labels are codes (n,).
+    """A reader for classifiers: every sample has a class; labels are codes (n,).
 
     Examples
     --------
@@ -151,15 +149,13 @@ class ClassReader(Reader):
 
     def found(self, y: Array, here: Bools) -> tuple[Bools, Array]:
         """Say that all labels of a partition are known, and which classes its samples, those ``here``, have."""
-        labels = column_or_1d(y)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        labels = all_labels(y, "a classifier")
         return np.ones(len(labels), bool), np.unique(labels[here])
 
     def labels(self, y: Array, here: Bools) -> Array:
         """Return the class codes (n,) of a partition; 0 for what is no sample."""
         codes = np.zeros(len(y), np.int64)
-        codes[here] = np.searchsorted(self.classes, column_or_1d(y)[here])
+        codes[here] = np.searchsorted(self.classes, all_labels(y, "a classifier")[here])
         return codes
 
 

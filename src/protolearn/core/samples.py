@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -16,24 +15,31 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from protolearn.core.decay import flushed
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource, LabelMoments
+from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights
 
 __all__ = [
     "Samples",
     "TooFewSamples",
+    "all_labels",
     "as_shares",
     "batched",
+    "is_known",
     "known_labels",
     "label_vectors",
     "labeled",
     "over_classes",
     "refuse_unlabeled",
+    "require_known",
     "require_labels",
     "require_samples",
 ]
 
 T = TypeVar("T")
+
+
+FAR = 2.0**40  # from one: such weights are computed in another unit, for which no type is too small
 
 
 @dataclass(frozen=True)
@@ -122,8 +128,13 @@ class Samples:
         return replace(self, X=np.where(gaps, values, self.X), gaps=gaps)
 
     def source(self, **options: Any) -> ArraySource:
-        """Return the samples as a loop reads them; for the options see `ArraySource`."""
-        common = {"weights": self.weights, "labels": self.labels, "spreads": self.spreads, "gaps": self.gaps}
+        """Return the samples as a loop reads them; for the options see `ArraySource`.
+
+        Weights that are far from one, as they are only before training, are put in another unit.
+        """
+        far = not 1.0 / FAR < self.heaviest < FAR
+        weights = self.weights / power_of_two(self.heaviest) if far else self.weights
+        common = {"weights": weights, "labels": self.labels, "spreads": self.spreads, "gaps": self.gaps}
         return ArraySource(self.X, **common, **options)
 
     def sampled(self, most: int) -> Samples:
@@ -254,39 +265,34 @@ def refuse_unlabeled(mass: float) -> None:
     >>> refuse_unlabeled(0.0)
     Traceback (most recent call last):
     ...
-    ValueError: No sample of positive weight has a label: -1, NaN and None mean unlabeled. Provide some classes, or set
+    ValueError: No sample of positive weight has a label: NaN, None and NA mean unlabeled. Provide some classes, or set
     label_weight=0 for an unsupervised map.
     """
     if not mass:
         raise ValueError(
-            "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Provide some classes, "
+            "No sample of positive weight has a label: NaN, None and NA mean unlabeled. Provide some classes, "
             "or set label_weight=0 for an unsupervised map."
         )
 
 
 def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
-    """Return the classes, and a vector (n, C) for each label: one-hot, or zero if it is -1, NaN or None.
+    """Return the classes, and a vector (n, C) for each label: one-hot, or zero if it is NaN, None or NA.
 
     Examples
     --------
-    >>> classes, vectors = label_vectors(np.array([2.0, -1.0, 5.0, np.nan]), np.float64)
+    >>> classes, vectors = label_vectors(np.array([2.0, -1.0, np.nan]), np.float64)
     >>> classes, vectors.sum(axis=1)
-    (array([2., 5.]), array([1., 0., 1., 0.]))
+    (array([-1.,  2.]), array([1., 1., 0.]))
     """
     known, given = known_labels(y)
     classes, codes = np.unique(given, return_inverse=True)
-    if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
-        warnings.warn(
-            "y has only the labels 1 and -1, and -1 means unlabeled. If both are classes, rename them to 0 and 1.",
-            stacklevel=2,
-        )
     vectors = np.zeros((len(y), len(classes)), dtype)
     vectors[np.flatnonzero(known), codes] = 1.0
     return classes, vectors
 
 
 def known_labels(y: Array) -> tuple[Bools, Array]:
-    """Return which labels (n,) are known, and the known labels.
+    """Return which labels (n,) are known, and the known labels: NaN, None and NA mean unlabeled.
 
     Examples
     --------
@@ -296,20 +302,63 @@ def known_labels(y: Array) -> tuple[Bools, Array]:
     >>> known.tolist(), labels.tolist()
     ([True, False, True], ['ill', 'well'])
     """
-    if y.dtype.kind == "O":
-        known = np.array([not _is_missing(label) for label in y], dtype=bool)
-        given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
+    known = is_known(y)
+    if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
+        given = np.array(y[known].tolist())
     else:
-        known = (y == y) & (y != -1) if y.dtype.kind in "iuf" else np.ones(len(y), bool)
         given = y[known]
     assert_all_finite(given, input_name="y")
     check_classification_targets(given)
     return known, given
 
 
-def _is_missing(label: Any) -> bool:
-    """Say whether an object stands for no label: None, pandas' NA, NaN or -1."""
-    return label is None or type(label).__name__ == "NAType" or label != label or (label == -1) is True
+def all_labels(y: ArrayLike, who: str) -> Array:
+    """Return labels (n,), for what needs the class of every sample; raise an error if some are unlabeled.
+
+    Examples
+    --------
+    >>> all_labels([1, -1, 1], "GLVQ")
+    array([ 1, -1,  1])
+    >>> all_labels(["ill", None, "well"], "GLVQ")
+    Traceback (most recent call last):
+    ...
+    ValueError: 1 of 3 labels in y is missing (the first in row 1; NaN, None and NA mean unlabeled), but GLVQ needs the
+    class of every sample. Leave out rows without a class.
+    """
+    labels = column_or_1d(y, warn=True)
+    require_known(labels, who)
+    return known_labels(labels)[1]
+
+
+def require_known(labels: Array, who: str) -> None:
+    """Raise an error if some labels (n,) are missing.
+
+    Examples
+    --------
+    >>> require_known(np.array([0.0, 1.0]), "a plot")
+    """
+    known = is_known(labels)
+    if not known.all():
+        n_missing = int((~known).sum())
+        raise ValueError(
+            f"{n_missing} of {len(known)} labels in y {'is' if n_missing == 1 else 'are'} missing (the first in row "
+            f"{known.argmin()}; NaN, None and NA mean unlabeled), but {who} needs the class of every sample. Leave out "
+            "rows without a class."
+        )
+
+
+def is_known(labels: Array) -> Bools:
+    """Return which labels (n,) stand for a class: all but NaN, None and pandas' NA.
+
+    Examples
+    --------
+    >>> is_known(np.array(["ill", None, float("nan")], dtype=object))
+    array([ True, False, False])
+    """
+    if labels.dtype.kind != "O":
+        return labels == labels
+    missing = [label is None or type(label).__name__ == "NAType" or label != label for label in labels]
+    return ~np.array(missing, dtype=bool)
 
 
 def over_classes(labels: Array, classes: Array, all_classes: Array) -> Floats:

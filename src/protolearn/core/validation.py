@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = [
     "check_weights",
     "given_array",
     "hinted",
+    "in_range",
     "is_collection",
     "largest_value",
     "read_samples",
@@ -27,12 +29,13 @@ __all__ = [
     "refuse_far_weights",
     "refuse_large",
     "refuse_overflow",
+    "refuse_small",
     "refuse_underflow",
     "require_memory",
     "weight_unit",
 ]
 
-FAR = 2.0**32  # from one: weights may be counts up to here
+FAR = 2.0**1000  # from one, for weights
 NOTHING = 2.0**-100  # beside one, as a weight
 LEAST_BYTES = 1 << 28  # what is not worth a question to the system
 
@@ -80,8 +83,8 @@ def refuse_collection(
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any, *, unit: float | None = None) -> Array:
     """Validate sample weights (n,), ones by default; they must be finite, nonnegative, and not all zero.
 
-    The range of the type is no matter: where the largest weight is very large or small, only ratios count, and weights
-    are divided by a power of two (`weight_unit`). A weight below 1e-30 of the largest is zero.
+    The range of the type is no matter: where the largest weight is above 1e301 or below 1e-301, weights are divided by
+    a power of two (`weight_unit`). A weight below 1e-30 of the largest is zero.
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any, *
     >>> from protolearn.core.validation import check_weights
     >>> check_weights(None, 2, np.float64), check_weights([1, 0], 2, np.float64)
     (array([1., 1.]), array([1., 0.]))
-    >>> check_weights([2.0**-1000, 2.0**-999], 2, np.float64)
+    >>> check_weights([2.0**-1020, 2.0**-1019], 2, np.float64)
     array([0.25, 0.5 ])
     >>> check_weights([1, -2], 2, np.float64)
     Traceback (most recent call last):
@@ -138,7 +141,7 @@ def weight_unit(sample_weight: ArrayLike | None) -> float:
     Examples
     --------
     >>> from protolearn.core.validation import weight_unit
-    >>> weight_unit([1, 1000]), weight_unit([1e300]) == 2.0**997
+    >>> weight_unit([1, 1000]), weight_unit([1e305]) == 2.0**1014
     (1.0, True)
     """
     largest = 1.0 if sample_weight is None else float(np.max(np.asarray(sample_weight, np.float64), initial=0.0))
@@ -161,13 +164,13 @@ def refuse_far_weights(largest: float, unit: float = 1.0) -> None:
     Examples
     --------
     >>> refuse_far_weights(1e3)
-    >>> refuse_far_weights(1e300)
+    >>> refuse_far_weights(1e305)
     Traceback (most recent call last):
     ...
-    ValueError: sample_weight has values up to 1e+300, which cannot be compared with weights around 1 of other samples;
-    use weights between 5.42e-20 and 1.84e+19 in all batches or partitions, or 0 to exclude samples.
+    ValueError: sample_weight has values up to 1e+305, which cannot be compared with weights around 1 of other samples;
+    use weights between 9.33e-302 and 1.07e+301 in all batches or partitions, or 0 to exclude samples.
     """
-    least, most = unit / FAR**2, min(unit, np.finfo(np.float64).max / FAR**2) * FAR**2
+    least, most = unit / FAR, min(unit * FAR, sys.float_info.max)
     if not least <= largest <= most:
         raise ValueError(
             f"sample_weight has values up to {largest:g}, which cannot be compared with weights around {unit:g} of "
@@ -179,7 +182,8 @@ def refuse_far_weights(largest: float, unit: float = 1.0) -> None:
 def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool = False, **options: Any) -> Array:
     """Validate samples by scikit-learn's ``validate_data`` and return them in single or double precision.
 
-    Squares of the values must not overflow and, with ``learning``, must not underflow.
+    Squares of the values must not overflow and, with ``learning``, must not underflow. Samples in single precision for
+    which this does not hold are returned in double precision, which holds the squares of all of them.
 
     Parameters
     ----------
@@ -255,7 +259,7 @@ def refuse_empty_rows(X: Array) -> None:
 
 
 def check_scale(X: Array) -> Array:
-    """Return training samples; raise an error if the squares of their values overflow or underflow.
+    """Return training samples, widened as new ones are; raise an error if squares of values overflow or underflow.
 
     Examples
     --------
@@ -264,6 +268,7 @@ def check_scale(X: Array) -> Array:
     ...
     ValueError: X has no values above 3e-200, whose squares are too small for float64; rescale X.
     """
+    X = _widened(X)
     check_range(largest_value(X), X.dtype, X.shape[1])
     return X
 
@@ -282,8 +287,22 @@ def check_range(largest: float, dtype: Any, n_features: int) -> None:
     ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or remove outliers.
     """
     example = np.empty((0, n_features), dtype)
-    refuse_small(example, largest)
+    _refuse_tiny(example, largest)
     refuse_large(example, largest)
+
+
+def in_range(X: Array) -> bool:
+    """Return whether sums of squares of values up to the largest neither overflow nor underflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import in_range
+    >>> [in_range(np.array([[value]], np.float32)) for value in (0.0, 1.0, 1e-20, 1e20)]
+    [True, True, False, False]
+    """
+    largest = largest_value(X)
+    return largest == 0.0 or bool(_least(X.dtype) <= largest <= np.sqrt(_most(X)))
 
 
 def refuse_underflow(X: Array) -> None:
@@ -299,18 +318,40 @@ def refuse_underflow(X: Array) -> None:
     ...
     ValueError: X has no values above 1e-200, whose squares are too small for float64; rescale X.
     """
-    refuse_small(X, largest_value(X))
+    _refuse_tiny(X, largest_value(X))
 
 
-def refuse_small(X: Array, largest: float) -> None:
-    """Raise an error if the squares of most values underflow."""
-    limits = np.finfo(X.dtype)
-    if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
-        raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
+def _refuse_tiny(X: Array, largest: float) -> None:
+    if 0.0 < largest < _least(X.dtype):
+        raise ValueError(_too_small(X, largest))
+
+
+def refuse_small(X: Array, largest: float, squared: bool = False) -> None:
+    """Raise an error if most squares of dissimilarities underflow, or squared dissimilarities as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import refuse_small
+    >>> refuse_small(np.zeros((1, 2), np.float32), 1e-20, squared=True)
+    >>> refuse_small(np.zeros((1, 2), np.float32), 1e-20)
+    Traceback (most recent call last):
+    ...
+    ValueError: X has no values above 1e-20, whose squares are too small for float32; rescale X.
+    """
+    least = np.finfo(X.dtype).tiny / np.finfo(X.dtype).eps ** 0.25
+    if 0.0 < largest < (least if squared else np.sqrt(least)):
+        raise ValueError(_too_small(X, largest, "which" if squared else "whose squares"))
+
+
+def _too_small(X: Array, largest: float, which: str = "whose squares") -> str:
+    return f"X has no values above {largest:g}, {which} are too small for {X.dtype}; rescale X."
 
 
 def refuse_overflow(X: Array) -> Array:
     """Return samples; raise an error if their squared distances overflow.
+
+    Samples in single precision whose squares overflow or underflow are returned in double precision.
 
     Examples
     --------
@@ -323,8 +364,14 @@ def refuse_overflow(X: Array) -> Array:
     ...
     ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or remove outliers.
     """
+    X = _widened(X)
     refuse_large(X, largest_value(X))
     return X
+
+
+def _widened(X: Array) -> Array:
+    """Return samples in double precision if they are in single precision, and their squares do not fit in it."""
+    return X.astype(np.float64) if X.dtype == np.float32 and not in_range(X) else X
 
 
 def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
@@ -340,12 +387,23 @@ def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
     ...
     ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or remove outliers.
     """
-    bound = np.finfo(X.dtype).max / (8 * X.shape[1])
+    bound = _most(X)
     if largest > (bound if squared else np.sqrt(bound)):
         sums = "sums" if squared else "squares"
         raise ValueError(
             f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or remove outliers."
         )
+
+
+def _least(dtype: Any) -> float:
+    """Return the largest value of samples below which too many digits of squares are lost."""
+    limits = np.finfo(dtype)
+    return float(np.sqrt(limits.tiny / limits.eps))
+
+
+def _most(X: Array) -> float:
+    """Return up to where sums over features do not overflow, of differences and products with two."""
+    return float(np.finfo(X.dtype).max) / (8 * max(1, X.shape[1]))
 
 
 def largest_value(X: Array) -> float:

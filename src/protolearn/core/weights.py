@@ -1,8 +1,8 @@
 """Weights of samples as counts, and the factors of their classes.
 
 Weights of samples are counts: a weight of 3 is the sample three times. Weights that cannot be counts, with a mean below
-one, are shares of the samples, and only their ratios matter. Factors of classes are relative too: they never reduce the
-total, so that they do not make a few samples of many.
+one or values above 2**32, are shares of the samples, and only their ratios matter. Factors of classes are relative too:
+they never reduce the total, so that they do not make a few samples of many.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from protolearn.core.validation import check_weights
 
 __all__ = ["as_counts", "class_factors", "counted"]
 
+MOST_COPIES = 2.0**32
+
 
 def as_counts(weights: Array) -> Floats:
-    """Return weights as counts; those that cannot be any, such as shares, are made one on average.
+    """Return weights as counts; those that cannot be any, such as shares or huge numbers, are made one on average.
 
     Examples
     --------
@@ -29,7 +31,8 @@ def as_counts(weights: Array) -> Floats:
     >>> as_counts(np.array([1.0, 3.0])), as_counts(np.array([0.25, 0.75]))
     (array([1., 3.]), array([0.5, 1.5]))
     """
-    return weights * max(1.0, np.count_nonzero(weights) / weights.sum())
+    n, total = np.count_nonzero(weights), weights.sum()
+    return weights * (n / total) if total < n or weights.max() > MOST_COPIES else weights.astype(np.float64)
 
 
 def class_factors(class_weight: dict[Any, float] | str | None, classes: Array, masses: Floats) -> Floats:

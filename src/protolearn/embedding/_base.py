@@ -263,7 +263,8 @@ def vector_samples(X: Array) -> Samples:
     >>> vector_samples(np.array([[100.0], [104.0], [102.0]])).vectors.ravel()
     array([-1.,  1.,  0.])
     """
-    origin = np.median(check_scale(X)[:: 1 + len(X) // 1000], axis=0)
+    X = check_scale(X)
+    origin = np.median(X[:: 1 + len(X) // 1000], axis=0)
     vectors = X - origin
     unit = power_of_two(np.abs(vectors).max())
     return Samples(vectors / vectors.dtype.type(unit), None, unit, origin)

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.graphs import Neighborhood, PointSet
 from protolearn.core.metric import as_metric
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import constrained, integer, none, number, part, positive
+from protolearn.core.samples import all_labels
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.dissimilarities import shortest_paths
@@ -194,7 +195,7 @@ def class_aware_distances(X: Any, y: ArrayLike, *, alpha: float = 0.5, width: fl
            [6.889, 1.149, 0.   ]])
     """
     vectors = check_array(X, dtype=np.float64, ensure_min_samples=2)
-    classes = column_or_1d(y)
+    classes = all_labels(y, "a distance that knows classes")
     check_consistent_length(vectors, classes)
     samples = vector_samples(vectors)
     squares = samples.all_squares()

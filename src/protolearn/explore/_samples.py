@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
+from protolearn.core.samples import is_known
 from protolearn.core.types import Array
 
 __all__ = ["classes_of", "columns_of", "is_table", "pixels", "sample_names", "strings"]
@@ -63,7 +64,7 @@ def _column(values: Array) -> dict[str, Any]:
 
 def coded(values: Array) -> dict[str, Any]:
     """Return texts as the different ones among them and the number of each, -1 for what is missing."""
-    known = np.array([value is not None and value == value for value in values.tolist()], bool)
+    known = is_known(values.astype(object))
     categories, codes = np.unique(values[known].astype(str), return_inverse=True)
     numbers = np.full(len(values), -1)
     numbers[known] = codes

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import CACHED, row_blocks
@@ -20,6 +19,7 @@ from protolearn.core.parameters import array, function, instance, integer, none,
 from protolearn.core.partitions import averaged, blockwise
 from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
+from protolearn.core.samples import all_labels
 from protolearn.core.streams import begin_record, usual_rows
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -28,6 +28,7 @@ from protolearn.core.validation import (
     check_weights,
     given_array,
     hinted,
+    in_range,
     read_samples,
     refuse_empty_rows,
     require_memory,
@@ -494,6 +495,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         W = self.prototypes_ - origin
         scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
         constants = (scaled * W).sum(axis=1)
+        if not in_range(np.delete(W, self._hidden, axis=0).astype(dtype)):
+            return None
         constants[self._hidden] = np.inf
         return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), origin
 
@@ -526,9 +529,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """Return samples in double precision, and their labels."""
         self._require_labels(y)
         finite = "allow-nan" if self._partial() else True
+        labels = all_labels(y, type(self).__name__)
         with hinted(self):
-            samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
-        check_classification_targets(labels)
+            samples, labels = validate_data(self, X, labels, dtype=np.float64, reset=reset, ensure_all_finite=finite)
         self._refuse_empty(samples)
         return check_scale(samples), labels
 

@@ -48,7 +48,15 @@ def table_behind(parts: Parts) -> Table:
     for place, column in enumerate(flow.columns):
         places[column.feature].append(place)
     features = [_feature(name, own, flow.columns) for name, own in zip(names, places)]
-    return Table(names, features, flow.mixing, lambda X: _dense(flow.run(X)))
+    numbers = [i for i, feature in enumerate(features) if isinstance(feature, Number)]
+    columns = [flow.columns[places[i][0]] for i in numbers]
+
+    def convert(values: Floats, back: bool) -> Floats:
+        made = values.copy()
+        made[:, numbers] = _converted(columns, values[:, numbers], back)
+        return made
+
+    return Table(names, features, flow.mixing, lambda X: _dense(flow.run(X)), convert)
 
 
 def is_plain(before: Pipeline) -> bool:
@@ -105,15 +113,36 @@ class _Step:
     width: int
 
     def forward(self, values: Floats) -> Floats:
-        return self._apply(self.transformer.transform, values)
+        return self.applied(np.repeat(values[:, None], self.width, axis=1), False)[:, self.place]
 
     def back(self, values: Floats) -> Floats:
-        return self._apply(self.transformer.inverse_transform, values)
+        return self.applied(np.repeat(values[:, None], self.width, axis=1), True)[:, self.place]
 
-    def _apply(self, function: Any, values: Floats) -> Floats:
+    def applied(self, rows: Floats, back: bool) -> Floats:
+        """Return what the transformer makes of rows of all of its columns, or what it has made them of."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other columns hold the same values, which may not suit them
-            return _dense(function(np.repeat(values[:, None], self.width, axis=1)))[:, self.place].astype(np.float64)
+            warnings.simplefilter("ignore")  # some columns hold values of others, which may not suit them
+            return _dense((self.transformer.inverse_transform if back else self.transformer.transform)(rows)).astype(
+                np.float64
+            )
+
+
+def _converted(columns: list[_Column], values: Floats, back: bool) -> Floats:
+    """Return what steps make of values (m, n_columns) of several columns, those of a step at a time, or undo it."""
+    values = values.copy()
+    depths = range(max((len(column.steps) for column in columns), default=0))
+    for depth in reversed(depths) if back else depths:
+        together: dict[int, list[int]] = {}
+        for i, column in enumerate(columns):
+            if depth < len(column.steps):
+                together.setdefault(id(column.steps[depth].transformer), []).append(i)
+        for members in together.values():
+            steps = [columns[i].steps[depth] for i in members]
+            places = [step.place for step in steps]
+            rows = np.repeat(values[:, members[:1]], steps[0].width, axis=1)
+            rows[:, places] = values[:, members]
+            values[:, members] = steps[0].applied(rows, back)[:, places]
+    return values
 
 
 def _feature(name: Any, own: list[int], columns: list[_Column]) -> Feature:

@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import HELD, row_blocks
@@ -21,10 +20,17 @@ from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import integer, none, option
+from protolearn.core.samples import all_labels
 from protolearn.core.spans import row_space, without_constants
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import refuse_collection, refuse_underflow, require_memory
+from protolearn.core.validation import (
+    largest_value,
+    refuse_collection,
+    refuse_large,
+    refuse_underflow,
+    require_memory,
+)
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -68,8 +74,9 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _read(self, X: Any, y: Any) -> tuple[Floats, float, Indices, Array]:
         """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
         refuse_collection(X, type(self).__name__)
+        if y is not None:
+            y = all_labels(y, type(self).__name__)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) == 1:
             raise ValueError(
@@ -86,6 +93,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         if self.n_components is not None:
             integer(1, X.shape[1]).check("n_components", self.n_components, " (n_features)")
         refuse_underflow(X)
+        refuse_large(X, largest_value(X), squared=True)
         M = min(X.shape)
         what = f"{type(self).__name__} of {M} directions"
         require_memory(what, 10 * 8 * M**2, "use fewer features, such as principal components")

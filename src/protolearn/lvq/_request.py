@@ -44,26 +44,9 @@ class Number:
 
     def bounds(self, value: float, low: float, high: float) -> tuple[float, float]:
         """Return the bounds of the column that correspond to bounds of the feature, given its present value."""
-        here, next_ = self.forward(np.array([value, value + 1.0]))
-        ends = [self.forward(np.array([end]))[0] if np.isfinite(end) else end for end in (low, high)]
-        if next_ < here:
-            ends = [-end if np.isinf(end) else end for end in reversed(ends)]
-        return float(ends[0]), float(ends[1])
-
-    def span(self, low: float, high: float) -> tuple[float, float]:
-        """Return the range of the feature for a range of the column; infinite where the column has none.
-
-        Of values that the column cannot tell from each other, the range ends at the one with the fewest digits.
-        """
-        if not low <= high:
-            return np.inf, -np.inf
-        ends = []
-        for end, value in zip((low, high), self.back(np.array([low, high])).astype(np.float64).tolist()):
-            short = float(f"{value:.12g}")
-            ends.append(short if self.forward(np.array([short]))[0] == end else value)
-        if np.isnan(ends).any():
-            return -np.inf, np.inf
-        return min(ends), max(ends)
+        ends = np.where(np.isfinite([low, high]), [low, high], value)
+        here, next_, *made = self.forward(np.array([value, value + 1.0, *ends])).tolist()
+        return ends_of_column(low, high, here, next_, *made)
 
     def around(self, value: float) -> tuple[float, float]:
         """Return the values of the column for the integers below and above one of its values."""
@@ -191,6 +174,9 @@ class Table:
         themselves.
     prepare : callable
         Function from samples in the form of the input to the columns of the features.
+    convert : callable or None
+        Function from values (m, n_features) of all numerical features to those of their columns or, if its second
+        argument is true, back; by default, each feature converts its own.
 
     Examples
     --------
@@ -204,11 +190,22 @@ class Table:
     features: Sequence[Feature]
     mixing: Mixing | None = None
     prepare: Callable[[Any], Array] = field(default_factory=lambda: np.asarray)  # no method of the class
+    convert: Callable[[Floats, bool], Floats] | None = None
 
     @classmethod
     def of_numbers(cls, names: Array) -> Table:
         """Return a table of numerical features that the classifier uses unchanged."""
         return cls(names, [Number(np.array([i])) for i in range(len(names))])
+
+    def converted(self, values: Floats, back: bool = False) -> Floats:
+        """Return the columns (m, n_features) for values of numerical features, or values for columns."""
+        if self.convert is not None:
+            return self.convert(values, back)
+        made = values.copy()
+        for i, feature in enumerate(self.features):
+            if isinstance(feature, Number):
+                made[:, i] = (feature.back if back else feature.forward)(values[:, i])
+        return made
 
     def find(self, given: Any, role: str) -> int:
         """Return the index of a feature, given by name or index."""
@@ -273,7 +270,11 @@ class Request:
 
     def restored(self, row: Array, z: Floats, changed: Floats) -> Array:
         """Return the features of a sample whose columns were z and are changed now; what did not change stays."""
-        new = row.copy()
+        new, places = row.copy(), np.ones((1, len(row)))
+        for i, feature in enumerate(self.table.features):
+            if isinstance(feature, Number) and not np.isnan(changed[feature.columns[0]]):
+                places[0, i] = changed[feature.columns[0]]
+        (values,) = self.table.converted(places, back=True).tolist()
         for i, feature in enumerate(self.table.features):
             columns = feature.columns
             if np.array_equal(z[columns], changed[columns], equal_nan=True):
@@ -284,8 +285,7 @@ class Request:
                     others[np.abs(feature.rows[others] - changed[columns]).max(axis=1).argmin()]
                 ]
             elif isinstance(feature, Number):
-                value = float(feature.back(changed[columns])[0])
-                value = float(np.round(value)) if i in self.whole else value
+                value = float(np.round(values[i])) if i in self.whole else values[i]
                 new[i] = np.clip(value, *self.limits(i, row[i]))
         return new
 
@@ -293,6 +293,7 @@ class Request:
         """Return what a sample with features ``row`` and columns z may become; raise `NotAllowed` if it is nothing."""
         low, high = z.copy(), z.copy()
         integers, groups = {}, []
+        ends = self._ends(row)
         grouped = {i for group in self.groups for i in group}
         for i, feature in enumerate(self.table.features):
             if is_missing(row[i]) or isinstance(feature, Unused):
@@ -303,20 +304,32 @@ class Request:
             if isinstance(feature, Category):
                 others = feature.rows[self.others(i, feature, row[i])]
                 groups.append((feature.columns, np.vstack([z[feature.columns], others])))
-            elif i not in grouped:
-                limits = self.limits(i, row[i])
-                if limits[0] < limits[1]:
-                    column = int(feature.columns[0])
-                    ends = feature.bounds(row[i], *limits)
-                    low[column], high[column] = min(ends[0], z[column]), max(ends[1], z[column])
-                    if i in self.integers:
-                        integers[column] = feature.around
+            elif i not in grouped and i in ends:
+                column = int(feature.columns[0])
+                low[column], high[column] = min(ends[i][0], z[column]), max(ends[i][1], z[column])
+                if i in self.integers:
+                    integers[column] = feature.around
         groups += [self._group(group, row, z) for group in self.groups]
         for columns, rows in groups:
             low[columns], high[columns] = rows.min(axis=0), rows.max(axis=0)
         counted = [feature.columns for i, feature in enumerate(self.table.features) if i not in grouped]
         counted += [columns for columns, _ in groups[len(groups) - len(self.groups) :]]
         return Room(low, high, integers, groups, counted)
+
+    def _ends(self, row: Array) -> dict[int, tuple[float, float]]:
+        """Return the bounds of the columns of numerical features that can change."""
+        limits = {}
+        for i, feature in enumerate(self.table.features):
+            if isinstance(feature, Number) and not is_missing(row[i]):
+                low, high = self.limits(i, row[i])
+                if low < high:
+                    limits[i] = low, high
+        values = np.ones((4, len(row)))
+        for i, (low, high) in limits.items():
+            here = float(row[i])
+            values[:, i] = here, here + 1.0, low if np.isfinite(low) else here, high if np.isfinite(high) else here
+        made = self.table.converted(values).T.tolist()
+        return {i: ends_of_column(*pair, *made[i]) for i, pair in limits.items()}
 
     def _group(self, group: list[int], row: Array, z: Floats) -> tuple[Indices, Floats]:
         """Return the columns of features of which exactly one is 1, and the values they can have together."""
@@ -344,6 +357,19 @@ class Request:
             raise NotAllowed(f"It has {name}={value:g}, outside its bounds {self.low[i]:g} to {self.high[i]:g}.")
         elif i in self.integers and value != np.round(value):
             raise NotAllowed(f"It has {name}={value:g}, but {name} is one of the integers.")
+
+
+def ends_of_column(
+    low: float, high: float, here: float, next_: float, at_low: float, at_high: float
+) -> tuple[float, float]:
+    """Return bounds of a column for those of its feature: where these are finite, the values of the column there.
+
+    The column may fall where the feature rises, as between its values ``here`` and ``next_``.
+    """
+    ends = [at if np.isfinite(end) else end for end, at in ((low, at_low), (high, at_high))]
+    if next_ < here:
+        ends = [-end if np.isinf(end) else end for end in reversed(ends)]
+    return ends[0], ends[1]
 
 
 class NotAllowed(ValueError):
@@ -437,11 +463,26 @@ def known_ranges(model: Any, table: Table, bounds: Any) -> Floats | None:
             stacklevel=3,
         )
         return None
-    spans = [
-        feature.span(*known[:, feature.columns[0]]) if isinstance(feature, Number) else (-np.inf, np.inf)
-        for feature in table.features
-    ]
-    return np.array(spans, np.float64).reshape(-1, 2).T
+    return _ranges_of_features(table, known)
+
+
+def _ranges_of_features(table: Table, known: Floats) -> Floats:
+    """Return ranges (2, n_features) for those of columns; infinite for features that are no numbers.
+
+    Of values that a column cannot tell from each other, the range ends at the one with the fewest digits.
+    """
+    numbers = np.array([isinstance(feature, Number) for feature in table.features])
+    columns = [feature.columns[0] for feature in table.features if isinstance(feature, Number)]
+    ends = np.ones((2, len(numbers)))
+    ends[:, numbers] = known[:, columns]
+    never = ends[0] > ends[1]  # no value is known
+    ends[:, never] = 1.0
+    values = table.converted(ends, back=True)
+    short = np.array([float(f"{value:.12g}") for value in values.flat]).reshape(values.shape)
+    values = np.sort(np.where(table.converted(np.where(np.isnan(short), 1.0, short)) == ends, short, values), axis=0)
+    values[:, np.isnan(values).any(axis=0) | ~numbers] = [[-np.inf], [np.inf]]
+    values[:, never] = [[np.inf], [-np.inf]]
+    return values
 
 
 def _two_limits(name: Any, limits: Any) -> tuple[float, float]:

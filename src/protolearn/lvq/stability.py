@@ -13,11 +13,10 @@ from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer, none
 from protolearn.core.pipelines import take_apart
+from protolearn.core.samples import all_labels
 from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.lvq.relevance import canonical_matrix
@@ -302,8 +301,7 @@ def relevance_stability(
     >>> bool(0.8 < low < high <= 1.0)
     True
     """
-    X, y, groups = indexable(X, column_or_1d(y), groups)
-    check_classification_targets(y)
+    X, y, groups = indexable(X, all_labels(y, "the assessment"), groups)
     if cv is None:
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))

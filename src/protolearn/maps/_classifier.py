@@ -12,12 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import InputTags, Tags, get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     has_fit_parameter,
     validate_data,
 )
@@ -28,6 +26,7 @@ from protolearn.core.parameters import flag, none, number, option, part
 from protolearn.core.partitions import blockwise
 from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
+from protolearn.core.samples import all_labels
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, hinted, refuse_collection
 from protolearn.core.weights import as_counts
@@ -136,7 +135,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             Samples. For a relational map, any input that the map accepts, such as a square matrix of dissimilarities or
             a list of strings.
         y : array-like of shape (n_samples,)
-            Classes of the samples; -1 is treated like any other class.
+            Classes of the samples; none may be missing.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample, for fitting the map and for the class shares. Weights with a mean below one are
             rescaled to mean one.
@@ -149,7 +148,6 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         self._check_parameters()
         refuse_collection(X, type(self).__name__)
         samples, targets = self._check_training(X, y)
-        check_classification_targets(targets)
         weights = as_counts(check_weights(sample_weight, len(samples), np.float64))
         self.classes_, codes = np.unique(targets, return_inverse=True)
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
@@ -167,8 +165,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             self.temperature_ = best_temperature(self._class_scores(samples, np.repeat(present, sizes)), codes, weights)
         else:
             weighted = sample_weight is not None
-            plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabeled, a classifier for a class
-            self.estimator_ = self._fit_map(samples, targets if plain else codes, weights, weighted, len(self.classes_))
+            self.estimator_ = self._fit_map(samples, targets, weights, weighted, len(self.classes_))
             self.estimators_ = [self.estimator_]
             supervised = hasattr(self.estimator_, "label_distribution_")
             counts = self._class_counts(samples, codes, weights, supervised)
@@ -370,9 +367,9 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
 
     def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, Array]:
         """Validate samples and their classes; objects, and sources of dissimilarities, are left to the map."""
+        targets = y if y is None else all_labels(y, type(self).__name__)
         if get_tags(self).input_tags.two_d_array and not hasattr(X, "block"):
-            return validated(self, X, y)
-        targets = column_or_1d(y)
+            return validated(self, X, targets)
         check_consistent_length(range(len(X)), targets)
         return X, targets
 

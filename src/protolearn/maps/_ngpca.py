@@ -23,8 +23,8 @@ from protolearn.core.parameters import Constraint, integer, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_samples
 from protolearn.core.shapes import Shapes
-from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.maps._docs import documented
 from protolearn.maps._ellipsoids import FittedShapes
@@ -36,6 +36,7 @@ MEASURES = ("combined", "euclidean", "mahalanobis", "reconstruction")  # in the 
 ONLINE_PCA = ("rrlsa", "gram_schmidt", "sanger", "ccipca")
 REGION_STEPS = 3000  # presentations to each region in the second of two stages
 REFRESH = 1000  # presentations after which the directions are orthonormalized again
+FAR = 2.0**200  # from one: variances whose squares, and further products, are computed in another unit
 BLOCK = 1000  # presentations between two looks at the keyboard
 
 
@@ -301,7 +302,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         kind = replace(kind, init="random") if kind.starts_by("auto") else kind
         cooperation, k = Ranks(), kind.count(Ranks())
         require_samples(int(np.count_nonzero(samples.weights)), k)
-        source = ArraySource(samples.X, weights=samples.weights, n_threads=n_threads)
+        source = samples.unlabeled().source(n_threads=n_threads)
         rule, d = kind.rule(source.n_features), source.n_features
         recipe = replace(self._recipe(), kind=kind)
         positions = kind.first_positions(recipe, source, cooperation, samples, None, rng) + source.origin
@@ -335,17 +336,19 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         """Present samples, drawn in proportion to their weights, to the units of a model."""
         from protolearn.maps._ngpca_kernels import present
 
-        source = ArraySource(samples.X, weights=samples.weights, n_threads=n_threads)
+        source = samples.unlabeled().source(n_threads=n_threads)
         order = sampling_order(source, rng)
-        units = _Units.of(model)
+        factor = _factor(model.unit)
+        units = _Units.of(model).scaled(factor)
         two_stages = self.algorithm == "two-stage"
         measure = MEASURES.index("euclidean" if two_stages else self.measure)
         settings = (ONLINE_PCA.index(self.online_pca) or None, REFRESH, self.epsilon * model.unit)
+        settings = (ONLINE_PCA.index(self.online_pca) or None, self.refresh, self.epsilon * model.unit * factor**2)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
         start = max(2.0, self.range_end) if isinstance(self.range_start, str) else float(self.range_start)
         ranges, rates = _falling(start, self.range_end, passed), self._rates(passed)
-        X, done, interrupted = np.ascontiguousarray(samples.X), 0, False
+        X, done, interrupted = np.ascontiguousarray(samples.X if factor == 1.0 else samples.X * factor), 0, False
         try:
             with Progress("NGPCA", n_steps, self.verbose, "step") as progress:
                 while done < n_steps:
@@ -355,21 +358,29 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
                     progress.step(done, BLOCK, range=ranges[done - 1], rate=rates[done - 1])
                 if two_stages:
                     units = self._settled(
-                        X, source.weights, order, units.centers, _Units.of(model), settings, rng, n_threads
+                        X,
+                        source.weights,
+                        order,
+                        units.centers,
+                        _Units.of(model).scaled(factor),
+                        settings,
+                        rng,
+                        n_threads,
                     )
         except KeyboardInterrupt:
             if not done:
                 raise
             interrupted = True
+        found = units.scaled(1.0 / factor)
         seen = replace(
             model,
-            positions=units.centers.astype(X.dtype),
-            shapes=units.shapes(),
+            positions=found.centers.astype(X.dtype),
+            shapes=found.shapes(),
             floored=(units.variances <= settings[-1]).sum(axis=1),
             n_steps=model.n_steps + done,
             history=History(interrupted=interrupted),
         )
-        first, second = seen.two_nearest(X, n_threads)
+        first, second = seen.two_nearest(samples.X, n_threads)
         masses = model.masses + np.bincount(first, samples.weights, len(units.centers))
         return replace(seen.showing(samples.weights, first, second), masses=masses)
 
@@ -418,9 +429,18 @@ class _Units(NamedTuple):
         residual = shapes.rest * shapes.n_other
         return cls(model.positions.astype(np.float64), shapes.axes.copy(), shapes.variances.copy(), residual)
 
+    def scaled(self, factor: float) -> _Units:
+        """Return the units among samples multiplied by a factor."""
+        return _Units(self.centers * factor, self.axes, self.variances * factor**2, self.residual * factor**2)
+
     def shapes(self) -> Shapes:
         n_other = self.axes.shape[2] - self.axes.shape[1]
         return Shapes(self.axes, self.variances, self.residual / n_other if n_other else np.ones(len(self.axes)))
+
+
+def _factor(variance: float) -> float:
+    """Return the power of two by which samples are multiplied for online steps, which square variances."""
+    return 1.0 if 1.0 / FAR < variance < FAR else 1.0 / power_of_two(np.sqrt(variance))
 
 
 def _falling(start: float, end: float, passed: Floats) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
-from sklearn.utils import column_or_1d
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.samples import all_labels
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.metrics._coranking import neighbor_order
 from protolearn.metrics._spaces import Points, Space, check_positions, check_size, check_space
@@ -102,7 +102,7 @@ def check_labels(y: ArrayLike, n: int) -> Indices:
     >>> check_labels(["b", "a", "b"], 3)
     array([1, 0, 1])
     """
-    labels = column_or_1d(y)
+    labels = all_labels(y, "this measure")
     if len(labels) != n:
         raise ValueError(f"y has {len(labels)} labels, but there are {n} samples; pass one label for each sample.")
     return np.unique(labels, return_inverse=True)[1]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer, none, positive
+from protolearn.core.samples import all_labels
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_weights
 from protolearn.metrics._bounds import PrintedBound
@@ -108,7 +109,7 @@ def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y:
     array([ 8., -1.])
     """
     values = check_array(distances, dtype=np.float64, input_name="distances")
-    labels, targets = column_or_1d(prototype_labels), column_or_1d(y)
+    labels, targets = column_or_1d(prototype_labels), all_labels(y, "a margin")
     if values.shape != (len(targets), len(labels)):
         raise ValueError(
             f"distances.shape == {values.shape}, expected ({len(targets)}, {len(labels)}): a row for each sample in y, "

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from protolearn.core.fitted import is_relational
 from protolearn.core.lattices import Lattice
 from protolearn.core.pipelines import take_apart, take_map_apart
+from protolearn.core.samples import require_known
 from protolearn.core.types import Array, Floats
 from protolearn.lvq import PrototypeTable, prototype_table
 
@@ -209,6 +210,7 @@ def check_labels(y: ArrayLike | None, n_samples: int) -> Array | None:
             f"y has {len(labels)} labels for {n_samples} samples; give one label for each sample of X, or of the fit "
             "if X is not given."
         )
+    require_known(labels, "a plot")
     return labels
 
 

@@ -64,7 +64,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             stored, in patches of ``patch_size`` objects if given, and the results are merged; ``labels_`` is then a
             lazy array.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each object, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object; a weight of 2 is equivalent to including the object twice. For a Dask collection,
             labels and weights are collections with the same partitions.
@@ -88,7 +88,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             The patch. A row of a matrix contains the dissimilarities of a new object to the objects ``kept_``, in that
             order, followed by its dissimilarities to the new objects. The matrix of the first patch is square.
         y : array-like of shape (n_new,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each object, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
             New classes may appear at any time.
         sample_weight : array-like of shape (n_new,), optional
             Weight of each object.
@@ -108,7 +108,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         X : array-like of shape (n_objects, n_objects), or sequence of objects
             Same input as for `fit`.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            Class of each object, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object.
 

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length
 
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.metric import LearnedMetric
@@ -21,6 +20,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
+from protolearn.core.samples import all_labels
 from protolearn.core.sheets import Printed, Sheet, import_pandas, left_out
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
@@ -325,11 +325,8 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         objects = Objects.all(self._as_source(X, reset=True))
-        labels = column_or_1d(y, warn=True)
+        labels = all_labels(y, type(self).__name__)
         check_consistent_length(range(len(objects)), labels)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
         present, counts, factors = counted(labels, sample_weight, self.class_weight)
         kept = objects if present.all() else objects[np.flatnonzero(present)]
         codes = np.unique(labels[present], return_inverse=True)[1]

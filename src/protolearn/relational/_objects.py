@@ -16,7 +16,7 @@ from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Pairs
 from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import refuse_large
+from protolearn.core.validation import refuse_large, refuse_small
 from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 
 __all__ = ["FittedObjects", "Kept", "Objects", "Reading", "Supported"]
@@ -156,9 +156,11 @@ class Reading:
             return Pairs(lambda rows: self.squares(self.sound(objects.rows(rows))), n_samples=len(objects), **common)
         matrix = objects.matrix()
         if self.is_kernel:
+            refuse_small(matrix, float(np.abs(matrix).max(initial=0.0)), squared=True)
             matrix = check_kernel(self.squares(matrix), self.symmetrize)
             return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
         matrix, largest = checked_with_scale(matrix, squared=self.squared, symmetrize=self.symmetrize)
+        refuse_small(matrix, largest, self.squared)
         refuse_large(matrix, largest, self.squared)
         return Pairs(matrix if self.squared else _squares(matrix), **common)
 

@@ -14,6 +14,7 @@ from protolearn.core.parameters import constrained, none, option
 from protolearn.core.texts import from_cell
 from protolearn.core.types import Array
 from protolearn.tables._dialect import Dialect, find_dialect, unique_names
+from protolearn.tables._limits import FREE_XML, check_chunks, check_lines, names_of_texts, sheet_rows, with_texts
 from protolearn.tables._marks import MARK_NAMES, decided_mark
 from protolearn.tables._pandas import optional, pandas
 from protolearn.tables._values import HEAD, has_marks, is_gap, is_text, marks_of, read_numbers, strange_values
@@ -23,7 +24,6 @@ __all__ = ["read_array", "read_table"]
 UNKNOWN = ["?"]  # taken as missing beside what pandas knows: empty, NA, NaN, null, None and the like
 EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!")
 EMPTY = {"keep_default_na": False, "na_values": ["", *EXCEL_ERRORS]}
-FREE_CELLS, CELLS_PER_BYTE = 2**23, 1000  # that a Parquet file of any size may have; beyond those
 TARGETS = ("y", "target", "label", "labels")  # names of arrays that hold one value for each row
 
 
@@ -91,6 +91,7 @@ def read_table(path: FilePath, *, decimal: str | None = None, like: Any = None) 
 
 def _text(path: Path, decimal: str | None, like: Any) -> Any:
     dialect = find_dialect(path)
+    check_lines(path, dialect)
     frame = _parsed(path, dialect, decimal=decimal or dialect.decimal)
     known, coded = _as_learned(like)
     own: dict[str, str] = {}
@@ -234,10 +235,11 @@ def _parquet(path: Path) -> Any:
     parquet = optional("pyarrow.parquet", "Parquet files")
     try:
         with parquet.ParquetFile(path) as file:
-            about = file.metadata
-            if about.num_rows * about.num_columns > FREE_CELLS + CELLS_PER_BYTE * file_size(path):
-                raise ValueError("it claims more values than its bytes can hold")
-            frame = file.read().to_pandas(ignore_metadata=True, date_as_object=False)
+            check_chunks(file.metadata, file_size(path))
+            texts = names_of_texts(file.schema_arrow)
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:  # in which texts are not repeated
+            table = with_texts(file.read(), texts, file_size(path))
+        frame = table.to_pandas(ignore_metadata=True, date_as_object=False)
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as pyarrow finds damage
@@ -249,12 +251,17 @@ def _parquet(path: Path) -> Any:
 def _excel(path: Path) -> Any:
     optional("openpyxl", "Excel files")
     pd = pandas()
+    from pandas.io.parsers import TextParser
+
+    size = file_size(path)
     try:
         with ZipFile(path) as archive:
-            check_unpacked(archive.infolist(), file_size(path), (ZIP_STORED, ZIP_DEFLATED))
+            check_unpacked(archive.infolist(), size, (ZIP_STORED, ZIP_DEFLATED), FREE_XML)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # on styles, which do not matter here
-            cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", **EMPTY)
+            with pd.ExcelFile(path, engine="openpyxl") as book:
+                rows = sheet_rows(book.book.worksheets[0], size)
+        cells = TextParser(rows, header=None, **EMPTY).read() if rows else pd.DataFrame()
     except MemoryError:
         raise
     except Exception as error:  # of many kinds, as openpyxl finds damage
@@ -271,6 +278,8 @@ def _numpy(path: Path) -> Any:
     X, y = read_array(path)
     if X.ndim != 2:
         raise ValueError(f"{path} contains an array of shape {X.shape}, but a table must have rows and columns.")
+    if 0 in X.shape:
+        raise ValueError(f"{path} contains an array of shape {X.shape}, which has no values.")
     frame = pandas().DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
     return frame if y is None else frame.assign(y=y)
 

@@ -17,6 +17,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import alike, power_of_two
 from protolearn.core.types import Array
+from protolearn.core.validation import refuse_overflow
 from protolearn.dissimilarities import checked_with_scale, is_metric
 from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
@@ -138,6 +139,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         check_is_fitted(self, "embedding_")
         if self._lens is None:
             seen = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+            seen = seen if _is_pairwise(self.embedding) else refuse_overflow(seen)
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
             seen = self._lens.see(X)

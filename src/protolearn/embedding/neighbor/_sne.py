@@ -21,7 +21,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_range, given_array, largest_value
+from protolearn.core.validation import check_range, given_array, largest_value, refuse_overflow
 from protolearn.dissimilarities import Dissimilarities, directions, is_metric, metric_name
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
 from protolearn.embedding._start import spectral
@@ -450,7 +450,8 @@ class NeighborEmbedding(Embedding):
             return X
         numbers = np.float64 if self._pairwise else (np.float64, np.float32)
         dense = isinstance(self._space, Vectors | Angles)
-        return validate_data(self, X, accept_sparse=False if dense else "csr", dtype=numbers, reset=False)
+        new = validate_data(self, X, accept_sparse=False if dense else "csr", dtype=numbers, reset=False)
+        return refuse_overflow(new) if dense else new
 
     @property
     def _of_angles(self) -> bool:

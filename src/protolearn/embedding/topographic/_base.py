@@ -18,7 +18,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.schedules import geometric
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import given_array
+from protolearn.core.validation import given_array, refuse_overflow
 from protolearn.embedding._base import Embedding
 from protolearn.embedding.topographic._placing import Bandwidth, Comparison, Placing
 from protolearn.embedding.topographic._rows import Squares
@@ -155,7 +155,8 @@ class TopographicEmbedding(Embedding):
             validate_data(self, X, skip_check_array=True, reset=False)
             return check_array(known.lens.see(X), dtype=(np.float64, np.float32))
         if known.objects is None:
-            return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+            new = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+            return new if self._pairwise else refuse_overflow(new)
         from protolearn.dissimilarities import pairwise
 
         return pairwise(X, known.objects, metric=self.metric)
