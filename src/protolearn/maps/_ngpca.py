@@ -342,8 +342,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         units = _Units.of(model).scaled(factor)
         two_stages = self.algorithm == "two-stage"
         measure = MEASURES.index("euclidean" if two_stages else self.measure)
-        settings = (ONLINE_PCA.index(self.online_pca) or None, REFRESH, self.epsilon * model.unit)
-        settings = (ONLINE_PCA.index(self.online_pca) or None, self.refresh, self.epsilon * model.unit * factor**2)
+        settings = (ONLINE_PCA.index(self.online_pca) or None, REFRESH, self.epsilon * model.unit * factor**2)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
         start = max(2.0, self.range_end) if isinstance(self.range_start, str) else float(self.range_start)
