@@ -6,6 +6,7 @@ Either everything works as it does on the samples themselves, or `fit` says what
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
@@ -14,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import protolearn
 from protolearn import CIALVQ, TSNE, DiscriminativeEmbedding, OutOfSample
+from protolearn.tables import TablePreparation
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -96,3 +98,20 @@ def test_new_samples_far_away_are_answered_or_refused(name):
                     assert factor > 1, answer
                 else:
                     assert not np.isnan(said).any(), (factor, answer)
+
+
+@pytest.mark.parametrize("name", ["GRLVQ", "GMLVQ", "LGMLVQ", "LLiRaMLVQ"])
+@pytest.mark.parametrize("exponent", [-1000, -600, -480])
+def test_a_column_of_any_scale_counts_where_relevances_are_learned(name, exponent):
+    model = made(name)
+    scaled = S * [2.0**exponent, 1.0, 1.0, 1.0]
+    plain, fitted = (clone(model).fit(X, y) for X in (S, scaled))
+    assert_allclose(fitted.relevances_, plain.relevances_, atol=1e-6)
+    assert_allclose(fitted.predict_proba(scaled), plain.predict_proba(S), atol=1e-6)
+
+
+def test_a_table_with_a_column_that_cannot_be_scaled_is_refused():
+    table = pd.DataFrame(S * [1e-300, 1.0, 1.0, 1.0], columns=list("abcd"))
+    with pytest.raises(ValueError, match="Column 'a' contains numbers too small to be scaled"):
+        TablePreparation().fit(table)
+    TablePreparation().fit(table.assign(a=7e-300))  # the same everywhere

@@ -184,3 +184,15 @@ def test_bad_parameters():
 
 def test_accuracy_on_iris():
     assert cross_val_score(PrototypeClassifier(), X, y).mean() > 0.9
+
+
+@pytest.mark.parametrize("normalization", ["none", "logdet", "det"])
+def test_a_class_of_one_distinct_sample_has_a_shape_of_its_scale(normalization):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 4.0, [[6.0, -1.0]] * 3])
+    y, new = np.repeat([0, 1, 2], [40, 40, 3]), rng.uniform(-3.0, 8.0, size=(200, 2))
+    estimator = MatrixKMeans(1, normalization=normalization, random_state=0)
+    classifier = PrototypeClassifier(estimator, per_class=True)
+    expected = classifier.fit(X, y).predict(new)
+    for scale in (1e-6, 1e6):
+        assert_array_equal(classifier.fit(scale * X, y).predict(scale * new), expected)

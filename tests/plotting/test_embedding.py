@@ -255,7 +255,7 @@ def test_single_and_coinciding_samples(n_components: int) -> None:
         ({"Y": np.zeros((5, 4))}, "Y has 4 columns; a view has at most three"),
         ({"Y": np.full((5, 2), np.nan)}, "NaN"),
         ({"y": [0, 1]}, "y has 2 labels for 5 samples"),
-        ({"y": [0.5, np.nan, 1, 1, 1]}, "y contains NaN or infinity"),
+        ({"y": [0.5, np.nan, 1, 1, 1]}, "1 of 5 labels in y is missing"),
         ({"labels": "center"}, "labels='center' must be one of 'centers', 'legend' or None"),
         ({"sizes": [1, 2]}, r"sizes=\[1, 2\] must be an area of at least 0, or one for each of the 5"),
         ({"sizes": -1}, "sizes=-1 must be an area"),

@@ -285,10 +285,11 @@ def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
     """
     moments = _moments(source)
     mean, _, moment, most = moments
+    root = np.sqrt(source.metric)  # as distances measure, so that labels keep their share at all scales of features
     (direction,) = _noise_of(moments, rng, 1)
 
     def look(chunk: Chunk) -> tuple[Floats, Floats, Floats]:
-        apart = chunk.points - mean
+        apart = (chunk.points - mean) * root
         return _lengths(apart), apart @ moment, apart @ direction
 
     distances, along, across = source.gather(look)
@@ -317,18 +318,22 @@ def random_axes(source: PointSource, rng: np.random.RandomState, n_prototypes: i
 
 
 def _moments(source: PointSource) -> tuple[Floats, Floats, Floats, float]:
-    """Return mean and variance of every column, the third moment (D,), and how long it is at most."""
+    """Return mean and variance of every column, the third moment (D,), and how long it is at most.
+
+    All but the mean are as distances measure.
+    """
     mean, variance = mean_and_variance(source)
-    unit = np.sqrt(variance.sum()) or 1.0
+    unit = np.sqrt(source.metric @ variance) or 1.0
+    root = np.sqrt(source.metric)
 
     def cubes(chunk: Chunk) -> Floats:
-        apart = (chunk.points - mean) / unit
+        apart = (chunk.points - mean) * root / unit
         lengths = _lengths(apart)
         squares = chunk.weights * lengths**2
         return np.append(squares @ apart, squares @ lengths)
 
     *moment, most = source.sum(cubes)
-    return mean, variance, np.array(moment), most
+    return mean, source.metric * variance, np.array(moment), most
 
 
 def _lengths(vectors: Floats) -> Floats:

@@ -322,7 +322,8 @@ def refuse_underflow(X: Array) -> None:
 
 
 def _refuse_tiny(X: Array, largest: float) -> None:
-    if 0.0 < largest < _least(X.dtype):
+    limits = np.finfo(X.dtype)
+    if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
         raise ValueError(_too_small(X, largest))
 
 

@@ -493,7 +493,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
             return None
         origin = self._center.astype(dtype)  # as it is subtracted from the samples, rounding included
         W = self.prototypes_ - origin
-        scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
+        scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] * A[0]
         constants = (scaled * W).sum(axis=1)
         if not in_range(np.delete(W, self._hidden, axis=0).astype(dtype)):
             return None

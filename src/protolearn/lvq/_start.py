@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 Codes = Indices
+FAINT = 1e-140  # standard deviation whose square loses digits
 START_EPOCHS = 30  # of the gas in each class: as accurate afterwards as with 100, and the start was most of a short fit
 
 
@@ -114,6 +115,9 @@ def _center_and_spread(samples: TrainingSamples) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of each feature; of a constant one 0."""
     center = weighted_mean(samples)
     spread = np.sqrt(weighted_mean(samples, lambda X: (X - center) ** 2))
+    if not (spread > FAINT).all():  # constant, or squares that vanish
+        units = np.array([power_of_two(size) for size in weighted_mean(samples, lambda X: np.abs(X - center))])
+        spread = units * np.sqrt(weighted_mean(samples, lambda X: ((X - center) / units) ** 2))
     spread[spread <= len(samples) * np.finfo(np.float64).eps * np.abs(center)] = 0.0  # constant, but for rounding
     return center, spread
 

@@ -124,9 +124,9 @@ class Stream:
 
     def follow(self, batch: Labeled, classes: Indices) -> bool:
         """Start anew from recent samples if the classes have changed; say whether they have."""
-        if self.seen.sum() < 2 or not self.settled:
-            return False
         W, theta = self.parts
+        if self.seen.sum() < 2 or not self.settled or W.shape[1] != batch.n_features:
+            return False  # prototypes of filter banks are no means of samples
         hidden = ~self.seen[classes]
 
         def right(W: Floats, X: Floats, y: Indices) -> Bools:

@@ -272,7 +272,7 @@ class Ellipsoids(Points):
         """Return the first prototypes, in the coordinates of the source."""
         positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
         k, d = len(positions), source.n_features
-        variances = mean_and_variance(source)[1][:d]
+        variances = _spread(source)
         unit = float(variances.mean() if self.span is None else variances.sum() / len(self.span.scale)) or 1.0
         rule = replace(self.rule(d, unit), prior=self._prior(source, k))
         log_weights = np.full(k, -np.log(k)) if self.mixes else None
@@ -316,7 +316,7 @@ class Ellipsoids(Points):
             weights = source.weights[: source.n_single]
             features = ArraySource(span.single, weights=weights, scale=span.balance, keep=False)
         single = source.single_mass
-        spread = mean_and_variance(features)[1][: features.n_features]
+        spread = _spread(features)
         prior = Prior.of(spread, resolutions(features), k, single, single / n_distinct(features))
         if span is None:
             return prior
@@ -354,6 +354,15 @@ class Ellipsoids(Points):
             floored=prototypes.changed[places],
             log_weights=None if log_weights is None else log_weights[places],
         )
+
+
+def _spread(source: PointSource) -> Floats:
+    """Return the variance of every feature (d,); of one sample the mean square of its values, which has its scale."""
+    d = source.n_features
+    mean, variance = (moments[:d] for moments in mean_and_variance(source))
+    if variance.any():
+        return variance
+    return np.full(d, np.square(mean + source.origin[:d] * source.scale).mean())
 
 
 def sketches(rule: ShapeRule, n_features: int) -> bool:

@@ -38,6 +38,7 @@ FEW_CATEGORIES = 10  # that may be more than half of the rows
 FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
 MOSTLY = 0.9  # of the values are numbers: other texts are taken as missing; of the rows have names: they are names
 LARGEST = 1e150  # number of which variances can be computed
+LEAST = 1e-140  # difference between numbers of which variances can be computed
 A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|guid)|.*[a-z]ID", flags=re.DOTALL)
 
 
@@ -269,7 +270,13 @@ class TablePreparation(TransformerMixin, Estimator):
         if kind not in NUMBERS:
             return column
         numbers = _prepared(column, values)
-        return replace(column, low=float(np.nanmin(numbers)), high=float(np.nanmax(numbers)))
+        low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        if 0.0 < high - low < LEAST:
+            raise ValueError(
+                f"Column {column.name!r} contains numbers too small to be scaled, which differ by {high - low:.3g}; "
+                "multiply them, take their logarithms, or remove the column."
+            )
+        return replace(column, low=low, high=high)
 
 
 def _kind(name: str, values: Any, keep: bool, decimal: str) -> tuple[str, ...]:
