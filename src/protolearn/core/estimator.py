@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import sklearn.exceptions
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__
-from protolearn.core.parameters import Constraint, check_parameters, flag, integer, none, number
+from protolearn.core.parameters import Constraint, Part, check_parameters, flag, instance, integer, none, number
 from protolearn.core.validation import is_collection
 
 __all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
@@ -144,12 +144,42 @@ class Estimator(BaseEstimator):
 
     _constraints: ClassVar[dict[str, Constraint]] = {"n_jobs": integer() | none, "verbose": number(0) | flag}
 
+    _grouped: ClassVar[dict[str, type[Part]]] = {}  # classes of grouped parameters, by name
+
     _doc_link_module = "protolearn"
     _doc_link_template = f"{DOCUMENTATION}/en/latest/api/generated/{{home}}.{{name}}.html"
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be; classes add what concerns several of them at once."""
         check_parameters(self)
+        for name, kind in self._grouped.items():
+            given = getattr(self, name, None)
+            (instance(kind, f"an instance of {kind.__name__}") | none).check(name, given)
+            if given is not None:
+                given.check(name)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of parts, such as ``patches__size``.
+
+        Parameters
+        ----------
+        **params : object
+            New values by name.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        for name, kind in self._grouped.items():
+            if getattr(self, name) is None and any(key.startswith(f"{name}__") for key in params):
+                setattr(self, name, kind())
+        return super().set_params(**params)
+
+    def _group(self, name: str) -> Any:
+        """Return grouped parameters, the default ones if none are given."""
+        given = getattr(self, name)
+        return self._grouped[name]() if given is None else given
 
     # In notebooks, by methods of scikit-learn
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "declared", "flag", "fraction",
+__all__ = ["Constraint", "Part", "anything", "array", "check_parameters", "constrained", "declared", "flag", "fraction",
            "function", "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -200,6 +201,35 @@ fraction = number(0, 1, open_low=True)
 none = Constraint(lambda value: value is None, ("None",))
 #: True or False.
 flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "False"))
+
+
+class Part(BaseEstimator):
+    """Base class of parameters that belong together: an object with parameters of its own.
+
+    Parts declare constraints as estimators do. An estimator that names its parts in ``_grouped`` makes one when one of
+    its parameters is set (``set_params(patches__size=500)``); until then, None stands for the default one.
+
+    Examples
+    --------
+    >>> class Steps(Part):
+    ...     _constraints = {"rate": positive}
+    ...
+    ...     def __init__(self, rate=0.5):
+    ...         self.rate = rate
+    >>> Steps(rate=0.1)
+    Steps(rate=0.1)
+    >>> Steps(rate=-1).check("steps")
+    Traceback (most recent call last):
+    ...
+    ValueError: steps__rate=-1 must be a number in (0, inf).
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def check(self, name: str = "") -> None:
+        """Raise an error if a parameter is out of range; the name is that of the part in an estimator."""
+        for own, constraint in declared(type(self)).items():
+            constraint.check(f"{name}__{own}" if name else own, getattr(self, own))
 
 
 def check_parameters(estimator: Any) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
-from sklearn.base import BaseEstimator
 
 from protolearn.core.chunks import cut
-from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
+from protolearn.core.parameters import Constraint, Part, fraction, integer, none, number, positive
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.problem import Problem
@@ -40,7 +39,7 @@ RATE = number(0) | Constraint(
 )
 
 
-class Solver(BaseEstimator):
+class Solver(Part):
     """Base class of optimizers that minimize a `Problem`, starting from a flat vector.
 
     Examples
@@ -59,17 +58,11 @@ class Solver(BaseEstimator):
     1.0
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {}
-
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
     turns = True  # whether the axes of these may be turned
     one_by_one = False  # whether the solver learns from single samples in random order, which must be in memory
     first_slope: float | None = None  # where the slope of the squashing function starts by default, if it must be flat
-
-    def check(self) -> None:
-        """Raise an error if a parameter is out of range."""
-        check_parameters(self)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
