@@ -100,7 +100,7 @@ def _data_sets() -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 def _models(data: str) -> list[Any]:
     """Return all public estimators, with fewer steps than by default where many take long."""
     import protolearn as pl
-    from protolearn.embedding.mapped.costs import tsne
+    from protolearn.embedding.costs import tsne
 
     small = data == "iris"
     k = 6 if small else 30

@@ -24,14 +24,14 @@ RANK: dict[str, Any] = {"gating": "rank", "n_charts": 200}  # a fit with shares 
 
 @competitor(OURS, "placing", "products", **OWN, **BOTH)
 def our_local_map(X: np.ndarray, task: PlacingTask) -> Any:
-    from protolearn.embedding.mapped.mappings import LocalLinearMapping
+    from protolearn.embedding.mappings import LocalLinearMapping
 
     return _our_map(X, task, LocalLinearMapping(**CRISP))
 
 
 @competitor(f"{OURS} (rank)", "placing", "products", **OWN, **BOTH)
 def our_smooth_map(X: np.ndarray, task: PlacingTask) -> Any:
-    from protolearn.embedding.mapped.mappings import LocalLinearMapping
+    from protolearn.embedding.mappings import LocalLinearMapping
 
     return _our_map(X, task, LocalLinearMapping(**RANK))
 
@@ -65,6 +65,6 @@ def umap(X: np.ndarray, task: PlacingTask) -> Any:
 
 def _our_map(X: np.ndarray, task: PlacingTask, mapping: Any) -> Any:
     from protolearn import MappedEmbedding
-    from protolearn.embedding.mapped.costs import tsne
+    from protolearn.embedding.costs import tsne
 
     return MappedEmbedding(cost=tsne(task.perplexity), mapping=mapping, max_iter=task.max_iter, random_state=0).fit(X)

@@ -30,7 +30,7 @@ from experiments._protocol import Array, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, report, row
 from experiments.datasets import make_three_gaussians
 from protolearn import MappedEmbedding
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 from protolearn.metrics import nearest_neighbor_error, view_quality
 
 TITLE = "linear t-SNE mapping, three Gaussians"

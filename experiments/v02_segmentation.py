@@ -52,8 +52,8 @@ from experiments._report import (
     row,
 )
 from protolearn import MappedEmbedding, NeuralGas
-from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.mapped.mappings import LocalLinearMapping, NetworkMapping
+from protolearn.embedding.costs import tsne
+from protolearn.embedding.mappings import LocalLinearMapping, NetworkMapping
 from protolearn.metrics import nearest_neighbor_error, view_quality
 
 TITLE = "t-SNE mappings of a tenth, segmentation"

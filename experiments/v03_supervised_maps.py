@@ -40,8 +40,8 @@ from experiments._protocol import Array, canvas, load, repeat, z_transform
 from experiments._report import NO_NUMBER, REFERENCE, SKIPPED, Result, Row, holds, report, row
 from experiments.v02_segmentation import cross_validated
 from protolearn import GMLVQ, LGMLVQ, MappedEmbedding, NeuralGas
-from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.mapped.mappings import LocalLinearMapping
+from protolearn.embedding.costs import tsne
+from protolearn.embedding.mappings import LocalLinearMapping
 
 TITLE = "supervised t-SNE mappings"
 RUNS = 5

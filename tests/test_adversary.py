@@ -63,7 +63,7 @@ from protolearn import (
 from protolearn.core import sources
 from protolearn.core.threads import Threads
 from protolearn.core.validation import in_range
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),

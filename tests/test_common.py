@@ -51,8 +51,8 @@ from protolearn import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.neighbor.forces import Fast
+from protolearn.embedding.costs import tsne
+from protolearn.embedding.forces import Fast
 from protolearn.lvq import TangentMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

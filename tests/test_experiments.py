@@ -19,7 +19,7 @@ import protolearn
 from protolearn import MappedEmbedding, MedianNeuralGas, NeuralGas, RelationalNeuralGas
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import Samples
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 
 pytest.importorskip("matplotlib")
 

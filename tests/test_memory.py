@@ -13,11 +13,11 @@ import protolearn as pl
 from protolearn.core import validation
 from protolearn.core.fitted import edge_lengths
 from protolearn.core.lattices import chain, hexagonal
-from protolearn.core.spans import row_space
+from protolearn.core.numerics import row_space
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities import geodesic, pairwise
-from protolearn.embedding.charts._charts import _local_directions
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding._charts import _local_directions
+from protolearn.embedding.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.metrics import coranking_matrix, topographic_product

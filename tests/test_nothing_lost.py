@@ -46,7 +46,7 @@ from protolearn import (
     RelationalNeuralGas,
     applications,
 )
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

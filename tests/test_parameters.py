@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 import protolearn
 from protolearn import CIALVQ, MVU, SNE, SONE, TSNE, XOM, MappedEmbedding, OutOfSample, PairwiseAnnealing, applications
 from protolearn.core.parameters import declared
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -19,7 +19,7 @@ import numpy as np
 from protolearn import SONE, TSNE, XOM
 from protolearn.datasets import load_words, make_evolved_sequences
 from protolearn.dissimilarities import edit, hamming
-from protolearn.embedding.topographic.structures import class_centers, gaussian_mixture
+from protolearn.embedding.structures import class_centers, gaussian_mixture
 from protolearn.metrics import view_quality
 from protolearn.plotting import plot_embedding, plot_quality
 

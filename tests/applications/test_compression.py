@@ -18,9 +18,21 @@ from threadpoolctl import threadpool_limits
 from protolearn.applications import ImageCompressor, decode_image
 from protolearn.applications import _bitstream as bitstream
 from protolearn.applications import compression as module
-from protolearn.applications._bitstream import FIELDS, Header, pack, packed_size, range_decode, range_encode, unpack
-from protolearn.applications._blocks import Codebook, FreeLevels, RangeLevels, cut_blocks, join_blocks
-from protolearn.applications._plans import candidate_plans
+from protolearn.applications._bitstream import (
+    FIELDS,
+    Codebook,
+    FreeLevels,
+    Header,
+    RangeLevels,
+    cut_blocks,
+    join_blocks,
+    pack,
+    packed_size,
+    range_decode,
+    range_encode,
+    unpack,
+)
+from protolearn.applications.compression import candidate_plans
 from protolearn.metrics import psnr
 
 METHODS = ["matrix", "ngpca", "vqpca", "ppca", "pca", "vq"]

@@ -22,7 +22,7 @@ from protolearn.applications import (
     video,
     write_video,
 )
-from protolearn.applications._frames import Eigenimages
+from protolearn.applications.video import Eigenimages
 from protolearn.core import files
 from protolearn.datasets import make_dynamic_texture
 from protolearn.embedding import Charting

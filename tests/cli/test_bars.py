@@ -12,7 +12,7 @@ pytest.importorskip("rich")
 from rich.console import Console
 
 from protolearn import SOM
-from protolearn.cli._progress import Bars
+from protolearn.cli._console import Bars
 
 
 @pytest.mark.parametrize("watched", [True, False])

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from protolearn.applications import DynamicTexture, LinearDynamicTexture, frame_errors, read_video, write_video
 from protolearn.cli import app
-from protolearn.cli._commands.texture import contact_sheet
+from protolearn.cli._commands.images import contact_sheet
 from protolearn.datasets import make_dynamic_texture
 
 WIDE = {"COLUMNS": "160"}

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances
 from protolearn import GLVQ, GMLVQ, NGPCA, KMeans, MappedEmbedding, NeuralGas, RelationalSOM
 from protolearn.core import progress as module
 from protolearn.core.progress import Progress
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 from tests.test_common import DEFAULTS
 
 IRIS = load_iris(return_X_y=True)

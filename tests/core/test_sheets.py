@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from protolearn import GMLVQ, RelationalGLVQ
-from protolearn.core.sheets import Sheet
+from protolearn.core.printing import Sheet
 from protolearn.lvq import RelevanceStability, prototype_table
 from protolearn.metrics import margin_bound, point_quality, view_quality
 

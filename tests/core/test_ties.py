@@ -5,7 +5,7 @@ import pytest
 
 from protolearn import TSNE
 from protolearn.core.metric import as_metric
-from protolearn.core.ties import alike
+from protolearn.core.numerics import alike
 
 LAST_BIT = np.array([1.0, 1.0 + np.finfo(np.float64).eps])
 

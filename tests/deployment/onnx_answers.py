@@ -39,7 +39,7 @@ from protolearn import (
     OutlierDetector,
     PrototypeClassifier,
 )
-from protolearn.embedding.mapped.mappings import LocalLinearMapping, NetworkMapping
+from protolearn.embedding.mappings import LocalLinearMapping, NetworkMapping
 from protolearn.lvq import MinkowskiMetric, TangentMetric
 
 METHODS = {  # that say the same as an output

@@ -10,14 +10,19 @@ from sklearn.datasets import load_iris
 
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import Samples
-from protolearn.embedding.neighbor._neighbors import (
+from protolearn.embedding._neighbors import (
     all_pairs,
     graph_neighbors,
     nearest_by_cells,
     nearest_in_matrix,
     nearest_vectors,
 )
-from protolearn.embedding.neighbor.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
+from protolearn.embedding.affinities import (
+    Neighbors,
+    calibrated,
+    conditional_affinities,
+    joint_affinities,
+)
 
 X = load_iris().data + np.random.default_rng(0).normal(size=(150, 4)) * 1e-3
 SQUARES = squareform(pdist(X, "sqeuclidean"))

@@ -32,8 +32,8 @@ from protolearn import (
     NeuralGas,
 )
 from protolearn.datasets import make_swiss_roll, make_twin_peaks
-from protolearn.embedding.charts import _charting
-from protolearn.embedding.charts._gluing import glued
+from protolearn.embedding import _charting
+from protolearn.embedding._charting import glued
 from protolearn.metrics import trustworthiness
 
 MAPS = {

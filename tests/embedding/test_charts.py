@@ -26,8 +26,8 @@ from protolearn import (
     MixturePPCA,
     NeuralGas,
 )
+from protolearn.embedding import _charts as module
 from protolearn.embedding.charts import Gating, charts_of, fitted_model
-from protolearn.embedding.charts import _charts as module
 
 SEEDS = st.integers(0, 10_000)
 SHAPED = {

@@ -14,7 +14,7 @@ from protolearn.core.threads import Threads
 from protolearn.dissimilarities import edit, geodesic, pairwise, pseudo_euclidean, spectrum
 from protolearn.embedding import discriminative_distances
 from protolearn.embedding._base import Samples
-from protolearn.embedding.mapped.costs import strain
+from protolearn.embedding.costs import strain
 
 WORDS = ["map", "maps", "lap", "laps", "lapse", "elapse", "slap", "gap", "gape", "tape", "tapes", "tab"]
 

@@ -12,11 +12,11 @@ from sklearn.decomposition import PCA
 
 from protolearn import SNE, TSNE
 from protolearn.core.threads import Threads
+from protolearn.embedding import _cost_parts as _cost_data
 from protolearn.embedding._base import Samples
-from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
-from protolearn.embedding.divergences import Gamma, KullbackLeibler
-from protolearn.embedding.mapped import _cost_data
-from protolearn.embedding.mapped.costs import (
+from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
+from protolearn.embedding.affinities import GaussianKernel, StudentKernel
+from protolearn.embedding.costs import (
     COSTS,
     Affinities,
     Cost,
@@ -49,7 +49,7 @@ from protolearn.embedding.mapped.costs import (
     tnerv,
     tsne,
 )
-from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
+from protolearn.embedding.divergences import Gamma, KullbackLeibler
 from protolearn.metrics import sammon_stress, stress
 
 THREADS = Threads()
@@ -160,7 +160,7 @@ def test_points_in_the_same_place_do_not_divide_by_zero(name):
 
 @pytest.mark.parametrize("name", ["mds", "strain", "tsne"])
 def test_threads_do_not_change_the_result(name, monkeypatch):
-    monkeypatch.setattr("protolearn.embedding.mapped._cost_parts.CLOSE", 8 * 280)  # several blocks for each thread
+    monkeypatch.setattr("protolearn.embedding._cost_parts.CLOSE", 8 * 280)  # several blocks for each thread
     cost, X, points, Z = ALL[name], vectors(), rng(1).normal(size=(40, 2)), vectors(30, seed=2)
     threads = Threads(3, least=2)
     many = cost.objective(samples(X), threads, rng())
@@ -173,7 +173,7 @@ def test_threads_do_not_change_the_result(name, monkeypatch):
 def test_forces_of_many_points_are_those_of_all_pairs(name, monkeypatch):
     X, points = vectors(600), rng(1).normal(size=(600, 2))
     fast, fast_gradient = objective(ALL[name], X)(points)
-    monkeypatch.setattr("protolearn.embedding.mapped._cost_parts.FEW_POINTS", 600)
+    monkeypatch.setattr("protolearn.embedding._cost_parts.FEW_POINTS", 600)
     exact, gradient = objective(ALL[name], X)(points)
     assert fast != exact  # a field was used
     assert fast == pytest.approx(exact, rel=1e-5)
@@ -183,7 +183,7 @@ def test_forces_of_many_points_are_those_of_all_pairs(name, monkeypatch):
 def test_what_a_field_cannot_do_is_exact(monkeypatch):
     X, points = vectors(80), rng(1).normal(size=(80, 3))
     exact = [objective(cost, X)(at) for cost, at in ((tsne(8.0), points), (sne(8.0, "is"), points[:, :2]))]
-    monkeypatch.setattr("protolearn.embedding.mapped._cost_parts.FEW_POINTS", 10)
+    monkeypatch.setattr("protolearn.embedding._cost_parts.FEW_POINTS", 10)
     again = [objective(cost, X)(at) for cost, at in ((tsne(8.0), points), (sne(8.0, "is"), points[:, :2]))]
     assert [value for value, _ in again] == [value for value, _ in exact]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from protolearn import GMLVQ, LGMLVQ, TSNE, Charting, MappedEmbedding, OutOfSample
 from protolearn.core.partitions import PartitionError, Partitions
 from protolearn.core.progress import Progress
-from protolearn.embedding.mapped import _mapped
+from protolearn.embedding import _mapped
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -8,12 +8,18 @@ from sklearn.datasets import load_iris, make_blobs
 
 from protolearn import SNE, TSNE
 from protolearn.core.threads import Threads
+from protolearn.embedding._exact import CALM, LEAST, Densities, LocalRadii
+from protolearn.embedding._neighbors import all_pairs, nearest_in_matrix
+from protolearn.embedding.affinities import (
+    GaussianKernel,
+    Neighbors,
+    StudentKernel,
+    calibrated,
+    conditional_affinities,
+    joint_affinities,
+)
 from protolearn.embedding.divergences import Gamma, KullbackLeibler
-from protolearn.embedding.neighbor._density import CALM, LEAST, Densities, LocalRadii
-from protolearn.embedding.neighbor._neighbors import all_pairs, nearest_in_matrix
-from protolearn.embedding.neighbor.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
-from protolearn.embedding.neighbor.forces import Exact, Fast
-from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
+from protolearn.embedding.forces import Exact, Fast
 
 IRIS = load_iris().data
 IRIS = IRIS + np.random.default_rng(0).normal(size=IRIS.shape) * 1e-3

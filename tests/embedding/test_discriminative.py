@@ -42,8 +42,8 @@ from protolearn import (
     LLiRaMLVQ,
 )
 from protolearn.core import metric as learned
-from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.discriminative import (
+    DiscriminativeEmbedding,
     class_aware_distances,
     discriminative_distances,
     fisher_distances,
@@ -427,7 +427,7 @@ def test_embeddings_with_neighbors_of_their_own_get_those_of_the_metric_and_the_
 
 
 def test_maximum_variance_unfolding_takes_neighbors_from_the_metric_and_lengths_from_the_data():
-    unfolding = pytest.importorskip("protolearn.embedding.charts._mvu").MVU(n_neighbors=12, random_state=0)
+    unfolding = pytest.importorskip("protolearn.embedding._mvu").MVU(n_neighbors=12, random_state=0)
     few = X[::5]
     nearest = np.argsort(discriminative_distances(LOCAL, few, symmetrize=None), axis=1)[:, 1:13]
     joined = np.zeros((len(few), len(few)), bool)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protolearn.core.threads import Threads
-from protolearn.embedding.neighbor._field import Field, Grid
-from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
+from protolearn.embedding._fields import Field, Grid
+from protolearn.embedding.affinities import GaussianKernel, StudentKernel
 
 
 def slow(points, kernel, power, charges=None):

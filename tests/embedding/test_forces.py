@@ -12,6 +12,17 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from protolearn.core.threads import Threads
+from protolearn.embedding._exact import Exact
+from protolearn.embedding._fast import Fast, _Edges
+from protolearn.embedding._fields import Table, Tree
+from protolearn.embedding._neighbors import nearest_in_matrix
+from protolearn.embedding.affinities import (
+    GaussianKernel,
+    StudentKernel,
+    calibrated,
+    conditional_affinities,
+    joint_affinities,
+)
 from protolearn.embedding.divergences import (
     DIVERGENCES,
     Alpha,
@@ -32,12 +43,6 @@ from protolearn.embedding.divergences import (
     ReverseKullbackLeibler,
     Tsallis,
 )
-from protolearn.embedding.neighbor._exact import Exact
-from protolearn.embedding.neighbor._fast import Fast, _Edges
-from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
-from protolearn.embedding.neighbor._tree import Table, Tree
-from protolearn.embedding.neighbor.affinities import calibrated, conditional_affinities, joint_affinities
-from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 
 def cube(f):
@@ -595,7 +600,7 @@ def test_compiled_pull(kernel, exponent):
 
 
 def test_compiled_edges():
-    from protolearn.embedding.neighbor._kernels import edge_squares, pull_weighted
+    from protolearn.embedding._kernels import edge_squares, pull_weighted
 
     graph, points = edges_and_points(1)
     y = points.astype(np.float64)

@@ -11,8 +11,8 @@ from sklearn.datasets import make_s_curve
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
-from protolearn.embedding.charts import _gluing
-from protolearn.embedding.charts._gluing import (
+from protolearn.embedding import _charting as _gluing
+from protolearn.embedding._charting import (
     chart_groups,
     coordinated,
     glued,

@@ -12,9 +12,9 @@ from sklearn.neighbors import kneighbors_graph
 
 from protolearn import GMLVQ, LGMLVQ, SNE, TSNE
 from protolearn.core.threads import Threads
-from protolearn.embedding.neighbor._exact import Exact
-from protolearn.embedding.neighbor._placing import placed
-from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
+from protolearn.embedding._exact import Exact
+from protolearn.embedding._tsne import placed
+from protolearn.embedding.affinities import GaussianKernel, StudentKernel
 from protolearn.metrics import nearest_neighbor_error
 
 IRIS, CLASSES = load_iris(return_X_y=True)

@@ -3,7 +3,7 @@ import pytest
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
-from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
+from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,14 @@ from sklearn.pipeline import make_pipeline
 
 from experiments.datasets import make_three_gaussians
 from protolearn import LGMLVQ, KMeans, MappedEmbedding
-from protolearn.embedding.mapped import _mapped
-from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
-from protolearn.embedding.mapped.mappings import FreeMapping, LinearMapping, LocalLinearMapping, NetworkMapping
+from protolearn.embedding import _mapped
+from protolearn.embedding.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
+from protolearn.embedding.mappings import (
+    FreeMapping,
+    LinearMapping,
+    LocalLinearMapping,
+    NetworkMapping,
+)
 from protolearn.metrics import nearest_neighbor_error
 
 SMALL = {

@@ -12,8 +12,20 @@ from sklearn.frozen import FrozenEstimator
 from protolearn import LGMLVQ, NGPCA, KMeans, MatrixNeuralGas, NeuralGas
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import Samples
-from protolearn.embedding.mapped.costs import isomap, laplacian, lle, mds, mvu, nerv, sammon, sne, strain, tnerv, tsne
-from protolearn.embedding.mapped.mappings import (
+from protolearn.embedding.costs import (
+    isomap,
+    laplacian,
+    lle,
+    mds,
+    mvu,
+    nerv,
+    sammon,
+    sne,
+    strain,
+    tnerv,
+    tsne,
+)
+from protolearn.embedding.mappings import (
     MAPPINGS,
     FreeMapping,
     LinearMapping,

@@ -7,9 +7,9 @@ from sklearn.base import clone
 
 from protolearn import MappedEmbedding
 from protolearn.core.progress import Progress
-from protolearn.embedding.mapped import mappings
-from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.mapped.mappings import NeighborMap
+from protolearn.embedding import mappings
+from protolearn.embedding.costs import tsne
+from protolearn.embedding.mappings import NeighborMap
 
 
 def made(n=300, d=6, n_neighbors=5, dtype=np.float64):

@@ -17,9 +17,21 @@ from sklearn.manifold import TSNE as OtherTSNE
 
 from protolearn import MVU, SNE, TSNE, XOM, MappedEmbedding, OutOfSample
 from protolearn.core.threads import Threads
+from protolearn.embedding import _placing
+from protolearn.embedding.costs import (
+    COSTS,
+    isomap,
+    laplacian,
+    lle,
+    mds,
+    nerv,
+    sammon,
+    sne,
+    strain,
+    tnerv,
+    tsne,
+)
 from protolearn.embedding.divergences import Gamma
-from protolearn.embedding.mapped import _placing
-from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mds, nerv, sammon, sne, strain, tnerv, tsne
 
 START = {"init": "classical_mds"} if "init" in MDS().get_params() else {}  # in scikit-learn since 1.8
 EMBEDDINGS = {

@@ -9,9 +9,9 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import kneighbors_graph
 
 from protolearn import SNE, TSNE
+from protolearn.embedding.affinities import calibrated
 from protolearn.embedding.divergences import Beta
-from protolearn.embedding.neighbor.affinities import calibrated
-from protolearn.embedding.neighbor.forces import Exact, Fast, Step
+from protolearn.embedding.forces import Exact, Fast, Step
 from protolearn.metrics import nearest_neighbor_error
 
 IRIS, CLASSES = load_iris(return_X_y=True)

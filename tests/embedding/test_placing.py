@@ -14,10 +14,10 @@ from sklearn.metrics import pairwise_distances
 
 from protolearn import GMLVQ, LGMLVQ, SONE, XOM
 from protolearn.dissimilarities import pairwise
+from protolearn.embedding import _presentations as _rows
 from protolearn.embedding._base import vector_samples
-from protolearn.embedding.topographic import _rows
-from protolearn.embedding.topographic._kernels import entropic_precisions, settle
-from protolearn.embedding.topographic._rows import Squares, ranks_and_shares
+from protolearn.embedding._presentation_kernels import entropic_precisions, settle
+from protolearn.embedding._presentations import Squares, ranks_and_shares
 
 X, y = make_blobs(60, n_features=4, centers=3, random_state=0)
 OLD, NEW = X[:40], X[40:]

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 
 from protolearn import LGMLVQ, MVU, SNE, SONE, TSNE, XOM
 from protolearn.embedding import discriminative_distances
+from protolearn.embedding._exact import Exact
+from protolearn.embedding._fast import Fast
 from protolearn.embedding.divergences import DIVERGENCES, Gamma, KullbackLeibler, NeRV
-from protolearn.embedding.neighbor._exact import Exact
-from protolearn.embedding.neighbor._fast import Fast
 from protolearn.metrics import trustworthiness
 
 IRIS = load_iris().data + np.random.default_rng(0).normal(size=(150, 4)) * 1e-3

@@ -9,7 +9,11 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protolearn.embedding import _presentations as _rows
+from protolearn.embedding import _sone
 from protolearn.embedding._base import vector_samples
+from protolearn.embedding._presentations import Squares
+from protolearn.embedding._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 from protolearn.embedding.divergences import (
     Alpha,
     Beta,
@@ -24,9 +28,6 @@ from protolearn.embedding.divergences import (
     ItakuraSaito,
     ReverseGeneralizedKullbackLeibler,
 )
-from protolearn.embedding.topographic import _rows, _sone
-from protolearn.embedding.topographic._rows import Squares
-from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 
 CLOSED = [
     GeneralizedKullbackLeibler(),

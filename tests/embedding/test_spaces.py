@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits
 from protolearn import TSNE
 from protolearn.core.threads import Threads
 from protolearn.dissimilarities import Dissimilarities, directions, manhattan, pairwise
-from protolearn.embedding.neighbor import _neighbors, _sne
-from protolearn.embedding.neighbor._kernels import city_blocks
-from protolearn.embedding.neighbor._neighbors import nearest_by_landmarks
-from protolearn.embedding.neighbor._spaces import OF_SPARSE, Angles, Objects, SparseRows
+from protolearn.embedding import _neighbors
+from protolearn.embedding import _tsne as _sne
+from protolearn.embedding._kernels import city_blocks
+from protolearn.embedding._neighbors import OF_SPARSE, Angles, Objects, SparseRows, nearest_by_landmarks
 
 SHORT = {"perplexity": 8, "max_iter": 30, "early_exaggeration_iter": 6, "random_state": 0}
 RNG = np.random.RandomState

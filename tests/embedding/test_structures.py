@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist, squareform
 
-from protolearn.embedding.topographic.structures import class_centers, gaussian_mixture, triangular_mesh, uniform
+from protolearn.embedding.structures import class_centers, gaussian_mixture, triangular_mesh, uniform
 
 
 @pytest.mark.parametrize("shape", ["hexagon", "circle", "square"])

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import pairwise_distances
 
+from protolearn.embedding import _xom
 from protolearn.embedding._base import vector_samples
-from protolearn.embedding.topographic import _xom
-from protolearn.embedding.topographic._rows import Squares
-from protolearn.embedding.topographic._xom import XOM, Observer
+from protolearn.embedding._presentations import Squares
+from protolearn.embedding._xom import XOM, Observer
 
 
 def data(n=30, seed=0):

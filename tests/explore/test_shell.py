@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from protolearn.core.texts import as_cell
 from protolearn.explore import explore
-from protolearn.explore._page import MODULES, script
-from protolearn.explore._payload import narrowed, pack
+from protolearn.explore._page import MODULES, narrowed, pack, script
 
 
 def test_narrowed_numbers_are_the_same():

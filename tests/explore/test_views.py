@@ -14,11 +14,10 @@ from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from protolearn import GMLVQ, SOM, TSNE, Charting, MappedEmbedding
 from protolearn.embedding import DiscriminativeEmbedding, OutOfSample
-from protolearn.embedding.mapped.mappings import LocalLinearMapping, NetworkMapping
+from protolearn.embedding.mappings import LocalLinearMapping, NetworkMapping
 from protolearn.explore import explore
-from protolearn.explore._mappings import affine_numbers, mapping_numbers
-from protolearn.explore._payload import pack
-from protolearn.explore._views import view_part
+from protolearn.explore._page import pack
+from protolearn.explore._views import affine_numbers, mapping_numbers, view_part
 from protolearn.metrics import continuity, point_quality, trustworthiness
 
 WINE = load_wine(as_frame=True)

@@ -10,7 +10,12 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
-from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
+from protolearn.core.classification import (
+    best_temperature,
+    fold_numbers,
+    nearest_of_classes,
+    shares_at,
+)
 from protolearn.lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
 
 CALIBRATED = [GLVQ, GRLVQ, LGRLVQ, GMLVQ, LGMLVQ, LLiRaMLVQ]

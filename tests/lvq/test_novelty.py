@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, LVQ21, OutlierDetector
-from protolearn.core.reject import acceptance_radii, novelty
+from protolearn.core.classification import acceptance_radii, novelty
 from protolearn.lvq import MinkowskiMetric, TangentMetric
 
 MODELS = [

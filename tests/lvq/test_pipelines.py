@@ -18,7 +18,7 @@ from sklearn.preprocessing import (
 )
 
 from protolearn import GMLVQ, GRLVQ, LGMLVQ, SOM, KMeans, PrototypeClassifier
-from protolearn.core.pipelines import take_apart, take_map_apart
+from protolearn.core.fitted import take_apart, take_map_apart
 from protolearn.lvq import counterfactual, explain, prototype_table, prototypes_in_units, table_of
 
 NAMES = ["age", "pressure", "weight", "visits"]

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LLiRaMLVQ
-from protolearn.core.probabilities import best_temperature
+from protolearn.core.classification import best_temperature
 from protolearn.lvq import MinkowskiMetric, prototypes_in_units
 
 MODELS = [LVQ1(2), GLVQ(2), GRLVQ(2), LGRLVQ(2), GMLVQ(2), GMLVQ(2, n_components=2), LGMLVQ(2), LLiRaMLVQ(2)]

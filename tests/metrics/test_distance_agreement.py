@@ -98,13 +98,13 @@ class TestDistanceCorrelation:
         elif case == "duplicates":
             X[:250], Y[100:] = X[0], Y[100]
         exact = distance_correlation(X, Y)
-        monkeypatch.setattr("protolearn.metrics._mds.EXACT", 0)
+        monkeypatch.setattr("protolearn.metrics._distances.EXACT", 0)
         tolerance = 5e-5 if case == "far outlier" else 5e-6  # one in 150 distances is that of the outlier
         assert distance_correlation(X, Y) == pytest.approx(exact, abs=tolerance)
 
     def test_buckets_in_blocks_and_threads(self, views, monkeypatch):
         X, Y = views
-        monkeypatch.setattr("protolearn.metrics._mds.EXACT", 0)
+        monkeypatch.setattr("protolearn.metrics._distances.EXACT", 0)
         whole = distance_correlation(X, Y)
         monkeypatch.setattr("protolearn.metrics._spaces.HELD", 8 * 60 * 7)
         assert view_quality(X, Y, n_jobs=3).spearman == pytest.approx(whole, abs=1e-12)

@@ -57,7 +57,7 @@ def test_many_duplicates_in_small_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     Y, y = rng.integers(0, 6, (200, 2)), rng.integers(0, 4, 200)
     expected = [(hit_by_definition(Y, y, k), error_by_definition(Y, y, k)) for k in (1, 5, 30)]
-    monkeypatch.setattr("protolearn.metrics._label_neighbors.HELD", 8 * 200 * 7)
+    monkeypatch.setattr("protolearn.metrics._neighborhoods.HELD", 8 * 200 * 7)
     for n_jobs in (1, 2):
         found = [(neighborhood_hit(Y, y, k, n_jobs=n_jobs), nearest_neighbor_error(Y, y, k)) for k in (1, 5, 30)]
         assert np.array(found) == pytest.approx(np.array(expected), abs=1e-12)

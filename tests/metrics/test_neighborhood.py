@@ -108,7 +108,7 @@ class TestMaps:
         rng = np.random.default_rng(0)
         X, estimator = rng.random((60, 3)), map_of(rng.random((12, 3)), lattices.hexagonal(3, 4))
         whole = map_trustworthiness(X, estimator), map_continuity(X, estimator)
-        monkeypatch.setattr("protolearn.metrics._neighborhood.CACHED", 8 * 60 * 7)
+        monkeypatch.setattr("protolearn.metrics._neighborhoods.CACHED", 8 * 60 * 7)
         assert (map_trustworthiness(X, estimator), map_continuity(X, estimator)) == pytest.approx(whole, abs=1e-12)
 
     def test_order_place_and_scale_do_not_matter(self):

@@ -51,7 +51,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     rng = np.random.RandomState(0)
     X = rng.normal(size=(200, 3))
     whole = point_quality(X, X[:, :1], n_references=50, random_state=0)
-    monkeypatch.setattr("protolearn.metrics._points.HELD", 5_000)
+    monkeypatch.setattr("protolearn.metrics._views.HELD", 5_000)
     np.testing.assert_array_equal(point_quality(X, X[:, :1], n_references=50, random_state=0, n_jobs=2), whole)
 
 

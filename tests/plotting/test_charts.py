@@ -21,7 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.datasets import make_toroidal_helix
 from protolearn import GLVQ, LGMLVQ, Charting, KMeans, MatrixNeuralGas, PrototypeClassifier
 from protolearn.datasets import make_twin_peaks
-from protolearn.plotting import _lvq, plot_charts, plot_decision_regions
+from protolearn.plotting import _classes as _lvq
+from protolearn.plotting import plot_charts, plot_decision_regions
 from protolearn.plotting.style import INK, class_colors, tint
 
 

@@ -37,7 +37,9 @@ from protolearn import (
 from protolearn.datasets import make_cigars
 from protolearn.lvq import MinkowskiMetric, prototypes_in_units
 from protolearn.plotting import (
-    _lvq,
+    _classes as _lvq,
+)
+from protolearn.plotting import (
     plot_decision_regions,
     plot_eigenvalues,
     plot_explanation,
@@ -164,7 +166,7 @@ def pale(predicted: Any, classes: Any) -> np.ndarray:
 
 
 def test_every_function_is_checked_here() -> None:
-    modules = ("_lvq", "_relevances", "_training")
+    modules = ("_classes", "_relevances", "_training")
     found = {name for name in plotting.__all__ if getattr(plotting, name).__module__.endswith(modules)}
     assert found == set(NAMES)
 

@@ -533,5 +533,5 @@ def test_refuses_what_is_not_fitted(name: str, words: Any, D: Any) -> None:
 
 
 def test_every_function_is_checked_here() -> None:
-    found = [name for name in plotting.__all__ if getattr(plotting, name).__module__.endswith("._relational")]
+    found = [name for name in plotting.__all__ if getattr(plotting, name).__module__.endswith("._objects")]
     assert found == EVERY

@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 from protolearn.plotting import plot_image_grid, plot_trajectory
-from protolearn.plotting._trajectories import _nearest_in_cells, _refined
+from protolearn.plotting._charts import _nearest_in_cells, _refined
 from protolearn.plotting.style import class_colors
 
 

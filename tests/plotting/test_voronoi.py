@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.path import Path
 
-from protolearn.plotting._voronoi import voronoi_cells
+from protolearn.plotting._features import voronoi_cells
 
 LOW, HIGH = np.array([-1.0, -0.5]), np.array([2.0, 1.5])
 

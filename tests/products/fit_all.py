@@ -54,7 +54,7 @@ from protolearn import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.costs import tsne
 
 K, N = 120, 600  # ranks of so many prototypes fall below the smallest number of single precision
 MODELS = [

@@ -13,8 +13,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import GLVQ, GMLVQ, MedianGLVQ, RelationalGLVQ
+from protolearn.core.classification import relative_similarity
 from protolearn.core.pairs import Pairs
-from protolearn.core.reject import relative_similarity
 from protolearn.dissimilarities import Dissimilarities, pairwise
 from protolearn.lvq import SGD, Solver
 from protolearn.lvq.cost import SQUASHING, relative_distance_cost

@@ -16,8 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from protolearn.tables import TablePreparation, as_labels, read_distances, read_pictures, read_strings, read_table
-from protolearn.tables._dialect import find_dialect, text_encoding, unique_names
-from protolearn.tables._values import date_format, read_dates, read_numbers
+from protolearn.tables._dialect import date_format, find_dialect, read_dates, read_numbers, text_encoding, unique_names
 
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_characters='";,\t|\x7f'), min_size=1)
 

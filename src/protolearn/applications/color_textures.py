@@ -14,8 +14,7 @@ from sklearn.utils import Tags
 from protolearn.core.estimator import Estimator
 from protolearn.core.parameters import array, none, option
 from protolearn.core.types import Floats
-from protolearn.lvq.filters import BANKS, kernels_of
-from protolearn.lvq.spectral import Spectral
+from protolearn.lvq.spectral import BANKS, Spectral, kernels_of
 
 __all__ = ["GrayPowers", "gray_texture_classifier"]
 

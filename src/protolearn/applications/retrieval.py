@@ -22,8 +22,14 @@ from sklearn.utils import Tags, check_array, check_consistent_length, get_tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
-from protolearn.applications._metric_maps import Recommendation, canonical_maps, patchwork
-from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
+from protolearn.applications._retrieval_rates import (
+    Recommendation,
+    RetrievalRates,
+    canonical_maps,
+    checked_sizes,
+    patchwork,
+    retrieval_rates,
+)
 from protolearn.applications.color import RegionColors
 from protolearn.applications.image_files import read_each, read_pair
 from protolearn.core.estimator import Estimator, nothing_lost

@@ -4,12 +4,10 @@ from typing import Annotated
 
 import typer
 
-from protolearn.cli._commands.compress import compress, decompress
 from protolearn.cli._commands.demo import demo
 from protolearn.cli._commands.files import classify, cluster, map_, view
+from protolearn.cli._commands.images import compress, decompress, retrieve, texture
 from protolearn.cli._commands.models import explain, info, predict
-from protolearn.cli._commands.retrieve import retrieve
-from protolearn.cli._commands.texture import texture
 from protolearn.cli._commands.version import version
 from protolearn.cli._commands.warmup import warmup
 

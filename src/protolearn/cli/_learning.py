@@ -17,7 +17,7 @@ from protolearn.cli._samples import Samples, check_exist, listed, part
 from protolearn.cli._tasks import Task, View, predictions
 
 if TYPE_CHECKING:
-    from protolearn.cli._progress import Bars
+    from protolearn.cli._console import Bars
     from protolearn.core.types import Array, Indices
 
 __all__ = ["FILES", "Learned", "Validation", "learn", "outputs", "write_outputs"]

@@ -182,7 +182,7 @@ class View(Task):
     def estimator(self, samples: Samples, X: Any) -> Any:
         """Return t-SNE, or a mapping that places new rows as well."""
         from protolearn import TSNE, MappedEmbedding
-        from protolearn.embedding.mapped.costs import tsne
+        from protolearn.embedding.costs import tsne
 
         n = len(X)
         if n < 8:

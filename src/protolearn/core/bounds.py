@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.chunks import CLOSE, block_size
-from protolearn.core.threads import blas_architectures
+from protolearn.core.threads import CLOSE, blas_architectures, block_size
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Bounds", "Search", "tile_size"]

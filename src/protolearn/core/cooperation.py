@@ -19,9 +19,9 @@ from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
 from protolearn.core.bounds import Bounds, Search, tile_size
-from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import as_lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
+from protolearn.core.numerics import decayed, flushed
 from protolearn.core.prototypes import Lifted, Mean, Prototypes, Subspace
 from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import Chunk, PointSource

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from protolearn.core.chunks import CACHED, HELD, block_size, cut, row_blocks
 from protolearn.core.parameters import constrained, integer, none, positive
-from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.threads import CACHED, HELD, Threads, block_size, chunk_threads, cut, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
 from protolearn.core.weights import as_counts

@@ -1,25 +1,140 @@
-"""Base class of all estimators: a failed fit leaves the model unchanged, and stored models record their version."""
+"""Docstrings of estimators that share most of their parameters, each written once."""
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import sklearn.exceptions
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__
 from protolearn.core.parameters import Constraint, Part, check_parameters, flag, instance, integer, none, number
 from protolearn.core.validation import is_collection
 
-__all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
+__all__ = [
+    "Estimator",
+    "InconsistentVersionWarning",
+    "filled",
+    "keep",
+    "nothing_lost",
+    "unfinished",
+    "warn_unconverged",
+]
+
+T = TypeVar("T", bound=type)
+
+
+def filled(parts: dict[str, str]) -> Callable[[T], T]:
+    """Fill shared parts, ``%(name)s`` on lines of their own, into the docstring of a class, in this order.
+
+    Parameters
+    ----------
+    parts : dict of str
+        Text of each part, by its name.
+
+    Returns
+    -------
+    callable
+        A decorator of classes.
+
+    Examples
+    --------
+    >>> from protolearn.core.estimator import filled
+    >>> @filled({"size": "size : int"})
+    ... class Model:
+    ...     '''%(size)s'''
+    >>> Model.__doc__
+    'size : int'
+    """
+
+    def decorate(estimator: T) -> T:
+        text = cleandoc(estimator.__doc__ or "")  # as Python has it from 3.13 on
+        for name, part in parts.items():
+            text = text.replace(f"%({name})s", part.strip("\n"))
+        estimator.__doc__ = text
+        return estimator
+
+    return decorate
+
+
+LIBRARIES = ("protolearn", "sklearn")  # through which a fit is called
+
+
+def warn_unconverged(estimator: Any, max_iter: int, state: str = "", advice: str = "") -> None:
+    """Warn that training stopped at ``max_iter``; the warning points to the user's line of code.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted estimator.
+    max_iter : int
+        Maximum number of iterations.
+    state : str, default=""
+        Description of the remaining distance from convergence.
+    advice : str, default=""
+        Advice to the user, in place of raising ``max_iter`` or, if the estimator has it, ``tol``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from protolearn import KMeans
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn_unconverged(KMeans(), 3)
+    >>> print(caught[0].message)
+    KMeans stopped after max_iter=3 iterations, before it converged. Raise max_iter; or raise tol, if the result is good
+    enough.
+    """
+    where = f": {state}" if state else ""
+    usual = (
+        "Raise max_iter; or raise tol, if the result is good enough."
+        if hasattr(estimator, "tol")
+        else "Raise max_iter."
+    )
+    warnings.warn(
+        f"{type(estimator).__name__} stopped after max_iter={max_iter} iterations, before it converged{where}. "
+        f"{advice or usual}",
+        ConvergenceWarning,
+        stacklevel=_user_level(),
+    )
+
+
+@contextmanager
+def unfinished() -> Iterator[None]:
+    """Suppress convergence warnings of fits inside the context.
+
+    Examples
+    --------
+    >>> with unfinished():
+    ...     warn_unconverged(object(), 3)
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _user_level() -> int:
+    """Return the stack level, seen from the function that calls this, of the first line of somebody else."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
+        frame, level = frame.f_back, level + 1
+    return level
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
 SAFE, VERSION = "_safe_state", "_protolearn_version"
+
+
 DOCUMENTATION = "https://protolearn.readthedocs.io"
 
 

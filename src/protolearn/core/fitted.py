@@ -1,26 +1,27 @@
-"""Access of measures and plots to fitted maps: prototypes, lattice, distances and nearest prototypes.
-
-A relational map has no vectors. It provides the squared distances between its prototypes
-(``prototype_dissimilarities_``) and of samples to prototypes (``transform``), which suffice for most measures.
-"""
+"""Decomposition of fitted pipelines: the steps before a model, the model itself, and the names of columns."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import distances_to, stage, winners
 from protolearn.core.neighbors import two_nearest
+from protolearn.core.parameters import constrained, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats
+from protolearn.core.validation import check_weights, weight_unit
 
 __all__ = [
+    "Parts",
     "check_samples",
     "edge_lengths",
     "is_relational",
@@ -28,9 +29,113 @@ __all__ = [
     "nearest_prototypes",
     "prototype_distances",
     "prototypes_of",
+    "quantization_error",
+    "take_apart",
+    "take_map_apart",
 ]
 
+
+@dataclass(frozen=True)
+class Parts:
+    """A model and the preprocessing steps before it.
+
+    Attributes
+    ----------
+    before : Pipeline or None
+        The steps before the model; None if there are none.
+    last : object
+        The model itself.
+    given : object
+        The given pipeline or model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.fitted import take_apart
+    >>> parts = take_apart(make_pipeline(StandardScaler(), KMeans(2, random_state=0)).fit(np.arange(8.0).reshape(4, 2)))
+    >>> type(parts.last).__name__, parts.transform(np.array([[3.0, 4.0]])).tolist(), parts.names_in().tolist()
+    ('KMeans', [[0.0, 0.0]], ['x0', 'x1'])
+    """
+
+    before: Pipeline | None
+    last: Any
+    given: Any
+
+    def transform(self, X: Any) -> Any:
+        """Return preprocessed samples, the input of the model."""
+        return X if self.before is None else self.before.transform(X)
+
+    def names_in(self) -> Array:
+        """Return the names of the features of samples; ``x0``, ``x1``, ... if the fit had no names."""
+        steps = [] if self.before is None else [step for _, step in self.before.steps]
+        first = next(step for step in (self.given, *steps, self.last) if hasattr(step, "n_features_in_"))
+        return _names(getattr(first, "feature_names_in_", None), first.n_features_in_)
+
+    def names_out(self, n_columns: int) -> Array:
+        """Return the names of the columns that the model takes, as far as the steps before it can tell."""
+        if self.before is None:
+            return self.names_in()
+        try:
+            given = getattr(self.last, "feature_names_in_", None)
+            return _names(self.before.get_feature_names_out() if given is None else given, n_columns)
+        except (AttributeError, TypeError, ValueError):  # a step that cannot tell
+            return _names(None, n_columns)
+
+
+def take_apart(model: Any) -> Parts:
+    """Return the model at the end of a pipeline, or of pipelines in pipelines, and the steps before it.
+
+    The model of a fitted search, such as ``GridSearchCV``, is its best estimator.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import KMeans
+    >>> parts = take_apart(make_pipeline(StandardScaler(), KMeans(2)))
+    >>> type(parts.last).__name__, len(parts.before)
+    ('KMeans', 1)
+    """
+    steps: list[Any] = []
+    last = model
+    while isinstance(last, Pipeline) or hasattr(last, "best_estimator_"):
+        if isinstance(last, Pipeline):
+            steps += last.steps[:-1]
+            last = last.steps[-1][1]
+        else:
+            last = last.best_estimator_
+    return Parts(Pipeline(steps) if steps else None, last, model)
+
+
+def take_map_apart(model: Any) -> Parts:
+    """Return the map inside a classifier, or at the end of a pipeline, and all steps before it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import KMeans, PrototypeClassifier
+    >>> X = np.arange(8.0)[:, None]
+    >>> model = PrototypeClassifier(make_pipeline(StandardScaler(), KMeans(2))).fit(X, X[:, 0] > 3)
+    >>> type(take_map_apart(model).last).__name__
+    'KMeans'
+    """
+    outer = take_apart(model)
+    inner = take_apart(getattr(outer.last, "estimator_", outer.last))
+    steps = [step for part in (outer, inner) if part.before is not None for step in part.before.steps]
+    return Parts(Pipeline(steps) if steps else None, inner.last, model)
+
+
+def _names(given: Any, n_columns: int) -> Array:
+    return np.array([f"x{i}" for i in range(n_columns)] if given is None else list(given), dtype=object)
+
+
 TIE = 1e-9  # distances that differ by less, relatively, are the same up to rounding
+
 
 Indices = NDArray[np.intp]
 
@@ -160,3 +265,63 @@ def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, Array]:
         staged = stage(check_samples(X, prototypes), prototypes, n_threads)
         first, second = winners(*staged)
         return first, second, distances_to(*staged, first)
+
+
+@constrained(reduction=option("mean_distance", "mean_squared", "half_mean", "half_sum"))
+def quantization_error(
+    X: ArrayLike,
+    prototypes: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    reduction: Literal["mean_distance", "mean_squared", "half_mean", "half_sum"] = "mean_distance",
+) -> float:
+    """Return the error of replacing every sample by its nearest prototype.
+
+    With ``e_j = min_i |x_j - w_i|`` and weights ``u_j``, several quantities have this name:
+
+    ==================  =====================================  =================================================
+    ``reduction``       formula                                also known as
+    ==================  =====================================  =================================================
+    ``mean_distance``   ``sum u_j e_j / sum u_j``              the usual quality of a self-organizing map
+    ``mean_squared``    ``sum u_j e_j^2 / sum u_j``            distortion
+    ``half_mean``       ``1/2 sum u_j e_j^2 / sum u_j``
+    ``half_sum``        ``1/2 sum u_j e_j^2``                  cost function of k-means (half its inertia)
+    ==================  =====================================  =================================================
+
+    If dissimilarities are not Euclidean, the squares ``e_j^2`` can be negative. They are used unchanged, except in
+    ``mean_distance``, where they are set to zero.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples; for a relational map, the input of its ``transform``.
+    prototypes : array-like of shape (k, d) or fitted estimator
+        The prototypes, or a fitted map.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each sample, 1 by default.
+    reduction : {"mean_distance", "mean_squared", "half_mean", "half_sum"}, default="mean_distance"
+        Quantity to return, see the table.
+
+    Returns
+    -------
+    float
+        The error; 0 if every sample lies on a prototype.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic mapping of dissimilarity datasets, eq. 2.2 (``half_sum``).
+
+    Examples
+    --------
+    >>> X = [[0.0], [3.0], [9.0], [10.0]]
+    >>> quantization_error(X, [[1.0], [9.0]])
+    1.0
+    >>> quantization_error(X, [[1.0], [9.0]], reduction="half_sum")
+    3.0
+    """
+    _, _, squared = nearest_prototypes(X, prototypes)
+    weights, unit = check_weights(sample_weight, len(squared), np.float64), weight_unit(sample_weight)
+    errors = np.sqrt(np.maximum(squared, 0.0)) if reduction == "mean_distance" else squared
+    scale = 0.5 if reduction.startswith("half") else 1.0
+    total = 1.0 / unit if reduction.endswith("sum") else weights.sum()
+    return float(scale * (weights @ errors) / total)

@@ -9,11 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.neighbors import TIED, first_in_matrix, first_nearest, first_smallest
 from protolearn.core.parameters import constrained, integer, none, option, positive
-from protolearn.core.threads import Threads
+from protolearn.core.threads import HELD, Threads, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
+from protolearn.core.numerics import TIED, first_lowest, largest_positive
 from protolearn.core.prototypes import Mean
-from protolearn.core.signs import largest_positive
 from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Distinct, Lowest
-from protolearn.core.ties import TIED, first_lowest
 from protolearn.core.types import Array, Floats, Indices
 
 MOST_STEPS = 256  # different values of a feature that is recorded in steps

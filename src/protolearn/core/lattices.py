@@ -19,8 +19,8 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components, shortest_path
 
+from protolearn.core.numerics import longer_side_positive
 from protolearn.core.parameters import constrained, integer
-from protolearn.core.signs import longer_side_positive
 from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import require_memory
 

@@ -21,10 +21,10 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import Step, batch
+from protolearn.core.numerics import lower
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
 from protolearn.core.sources import cut_patches
-from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats, Indices
 
 __all__ = [

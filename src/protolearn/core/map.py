@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 
-from protolearn.core.convergence import warn_unconverged
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
-from protolearn.core.estimator import Estimator, keep, nothing_lost
+from protolearn.core.estimator import Estimator, keep, nothing_lost, warn_unconverged
 from protolearn.core.lattices import as_lattice
 from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn_patches
 from protolearn.core.loop import batch

@@ -20,10 +20,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_array
 
-from protolearn.core.chunks import cut
 from protolearn.core.density import squared_distances
 from protolearn.core.parameters import Constraint, none, option
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import chunk_threads, cut
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, refuse_overflow, require_memory
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.chunks import HELD, row_blocks
-from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice, Sheet
+from protolearn.core.numerics import decayed, flushed
 from protolearn.core.statistics import Statistics
+from protolearn.core.threads import HELD, row_blocks
 from protolearn.core.types import Array, Floats
 
 __all__ = ["AllPairs", "Structured", "log_kernel"]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
-from protolearn.core.threads import Threads
+from protolearn.core.threads import HELD, Threads, row_blocks
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["first_in_matrix", "first_nearest", "first_smallest", "squares_to", "two_nearest"]

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
 
-from protolearn.core.chunks import cut, row_blocks
-from protolearn.core.decay import decayed, flushed
+from protolearn.core.numerics import decayed, flushed
 from protolearn.core.sources import N_SPANS, Labels, Source
+from protolearn.core.threads import cut, row_blocks
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]

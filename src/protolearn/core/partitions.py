@@ -22,9 +22,9 @@ from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
-from protolearn.core.decay import flushed
 from protolearn.core.initialization import drawn_points
 from protolearn.core.learning import Recipe, condense, learn, merge
+from protolearn.core.numerics import flushed
 from protolearn.core.samples import Samples, all_labels, known_labels, over_classes, refuse_unlabeled
 from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource, known_median
 from protolearn.core.threads import chunk_threads

@@ -1,9 +1,10 @@
-"""Progress display of estimators: a bar on a terminal or in a notebook, and lines in any other output."""
+"""Callbacks that monitor training and may stop it."""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from shutil import get_terminal_size
@@ -13,13 +14,39 @@ from typing import Any, Self, TextIO
 
 from protolearn.core.compiling import compiling_told
 
-__all__ = ["Progress"]
+__all__ = [
+    "Progress",
+    "wants_to_stop",
+]
+
+
+def wants_to_stop(callback: Callable[[Any], bool | None] | None, state: Any) -> bool:
+    """Call a callback with the current state; return whether it requests to stop.
+
+    Examples
+    --------
+    >>> wants_to_stop(lambda cost: cost < 0.1, 0.01), wants_to_stop(None, 0.01)
+    (True, False)
+    """
+    if callback is None:
+        return False
+    try:
+        return bool(callback(state))
+    except StopIteration:
+        return True
+
 
 LENGTH = 16  # of a bar, in characters
+
+
 PAUSE = 0.1  # seconds from one drawing to the next
+
+
 GRAIN = 0.005  # share of the work from one remembered moment to the next, at least
 
+
 _last_line = Lock()  # of the terminal, held by the one bar that is drawn there
+
 
 Values = dict[str, float | None]
 

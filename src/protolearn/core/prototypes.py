@@ -16,10 +16,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.chunks import block_size, cut
 from protolearn.core.shapes import ShapeRule, Shapes, conditional, principal_shapes, sketched_shapes
 from protolearn.core.sources import Chunk
 from protolearn.core.statistics import Statistics
+from protolearn.core.threads import block_size, cut
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Gappy", "Matrix", "Mean", "Prototypes", "Subspace"]

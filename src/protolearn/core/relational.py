@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, issparse
 
-from protolearn.core.decay import flushed
+from protolearn.core.numerics import flushed
 from protolearn.core.pairs import Combination, Pairs, Span
 from protolearn.core.types import Bools, Floats, Indices
 

@@ -16,9 +16,9 @@ from scipy.sparse import csc_array
 from protolearn.core.cooperation import WinnerTakesAll
 from protolearn.core.initialization import drawn_points
 from protolearn.core.loop import anneal
+from protolearn.core.numerics import power_of_two
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk, PointSource
-from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats, Indices
 
 __all__ = ["relocate"]

@@ -12,10 +12,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from protolearn.core.decay import flushed
+from protolearn.core.numerics import flushed, power_of_two
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource, LabelMoments
-from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights
 

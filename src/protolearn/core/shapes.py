@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import logsumexp
 
-from protolearn.core.ties import TIED
+from protolearn.core.numerics import TIED
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = [

@@ -21,9 +21,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from protolearn.core.bounds import Bounds
-from protolearn.core.chunks import CACHED, cut
 from protolearn.core.shapes import Shapes
-from protolearn.core.threads import Threads
+from protolearn.core.threads import CACHED, Threads, cut
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Source", "cut_patches", "known_median",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.decay import decayed
+from protolearn.core.numerics import decayed
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Distinct", "Lowest", "Statistics"]

@@ -27,8 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__, embedding, lvq, maps, relational
 from protolearn.core.estimator import Estimator
-from protolearn.deployment._onnx_graph import Graph
-from protolearn.deployment._onnx_models import INDEX, LABEL, answers, columns, inner_models, labels_of
+from protolearn.deployment._onnx_models import INDEX, LABEL, Graph, answers, columns, inner_models, labels_of
 
 __all__ = ["convert", "register"]
 

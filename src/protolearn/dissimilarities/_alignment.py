@@ -10,7 +10,7 @@ import numpy as np
 from protolearn.core.parameters import constrained, number, option, positive
 from protolearn.core.types import Indices
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, optional
-from protolearn.dissimilarities._sequences import Sequences, code_points
+from protolearn.dissimilarities._strings import Sequences, code_points
 
 __all__ = ["Alignment", "alignment"]
 

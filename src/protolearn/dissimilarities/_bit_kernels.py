@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from protolearn.core.compiling import WITHIN_LOOPS
 from protolearn.core.types import Floats, Indices
-from protolearn.dissimilarities._sequences import Sequences
+from protolearn.dissimilarities._strings import Sequences
 
 __all__ = ["count_edits"]
 
@@ -29,7 +29,7 @@ def count_edits(a: Sequences, b: Sequences) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities._sequences import Sequences
+    >>> from protolearn.dissimilarities._strings import Sequences
     >>> symbols = np.array([7, 5, 5, 9, 7], np.int32)
     >>> count_edits(Sequences.cut(symbols[:3], [3]), Sequences.cut(symbols[1:], [3, 0, 1]))
     array([[2., 3., 2.]])

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.chunks import cut
 from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.progress import Progress
-from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.threads import Threads, chunk_threads, cut
 from protolearn.core.types import Floats
 from protolearn.core.validation import require_memory
 

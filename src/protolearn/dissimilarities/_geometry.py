@@ -498,7 +498,7 @@ def _extremes(matrix: Array) -> Array:
     if len(matrix) < SMALL:
         with np.errstate(invalid="ignore", over="ignore"):
             return np.array([np.abs(matrix - matrix.T).max(), matrix.min(), matrix.max()])
-    from protolearn.dissimilarities._geometry_kernels import survey
+    from protolearn.dissimilarities._kernels import survey
 
     with chunk_threads() as n_threads:
         found = np.tile(np.array([0.0, np.inf, -np.inf], matrix.dtype), (n_threads, 1))

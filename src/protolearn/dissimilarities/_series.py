@@ -9,7 +9,7 @@ import numpy as np
 
 from protolearn.core.parameters import constrained, integer, none
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
-from protolearn.dissimilarities._sequences import Sequences, number_sequences
+from protolearn.dissimilarities._strings import Sequences, number_sequences
 
 __all__ = ["TimeWarping", "dtw"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.chunks import block_size
 from protolearn.core.metric import A_METRIC
 from protolearn.core.parameters import function, option
+from protolearn.core.threads import block_size
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.dissimilarities._blocks import encoded_pairs
 from protolearn.dissimilarities._pairwise import METRICS, measure_of, metric_name

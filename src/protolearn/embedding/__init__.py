@@ -1,21 +1,21 @@
 """Embeddings (views) of data: neighbor embeddings, topographic embeddings, charting and explicit mappings."""
 
-from protolearn.embedding._discriminative import DiscriminativeEmbedding
-from protolearn.embedding.charts._charting import Charting
-from protolearn.embedding.charts._mvu import MVU
+from protolearn.embedding._charting import Charting
+from protolearn.embedding._classical import ClassicalMDS
+from protolearn.embedding._following import ViewState
+from protolearn.embedding._mapped import MappedEmbedding
+from protolearn.embedding._mvu import MVU
+from protolearn.embedding._out_of_sample import OutOfSample
+from protolearn.embedding._sone import SONE
+from protolearn.embedding._tsne import SNE, TSNE
+from protolearn.embedding._xom import XOM
 from protolearn.embedding.discriminative import (
+    DiscriminativeEmbedding,
     class_aware_distances,
     discriminative_distances,
     fisher_distances,
     local_projection,
 )
-from protolearn.embedding.mapped._classical import ClassicalMDS
-from protolearn.embedding.mapped._mapped import MappedEmbedding
-from protolearn.embedding.mapped._out_of_sample import OutOfSample
-from protolearn.embedding.neighbor._following import ViewState
-from protolearn.embedding.neighbor._sne import SNE, TSNE
-from protolearn.embedding.topographic._sone import SONE
-from protolearn.embedding.topographic._xom import XOM
 
 __all__ = [
     "MVU",

@@ -11,11 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
-from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
+from protolearn.core.numerics import alike, power_of_two
 from protolearn.core.parameters import flag, function, integer, option
-from protolearn.core.ties import alike, power_of_two
+from protolearn.core.threads import cut
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
     check_scale,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from protolearn.core.signs import largest_positive
+from protolearn.core.numerics import largest_positive
 from protolearn.core.types import Floats
 
 __all__ = ["classical_scaling", "principal_components", "spectral"]

@@ -1,5 +1,5 @@
 """Self-contained HTML pages for exploring a fitted model and its samples in a browser."""
 
-from protolearn.explore._explore import explore
+from protolearn.explore._page import explore
 
 __all__ = ["explore"]

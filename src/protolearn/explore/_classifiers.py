@@ -15,9 +15,9 @@ import numpy as np
 from scipy.sparse.linalg import lsqr
 from sklearn.utils.extmath import randomized_svd
 
+from protolearn.core.fitted import take_apart
 from protolearn.core.metric import LearnedMetric
-from protolearn.core.pipelines import take_apart
-from protolearn.core.signs import largest_positive
+from protolearn.core.numerics import largest_positive
 from protolearn.core.types import Array, Floats
 from protolearn.explore._samples import columns_of
 from protolearn.lvq import RSLVQ, Category, Mixing, Number, Table, mean_canonical_matrix, table_of

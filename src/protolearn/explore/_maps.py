@@ -9,10 +9,9 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from protolearn.core.fitted import edge_lengths, is_relational, prototype_distances
+from protolearn.core.fitted import edge_lengths, is_relational, prototype_distances, take_apart
 from protolearn.core.lattices import Lattice, from_distances
 from protolearn.core.neighbors import two_nearest
-from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.explore._samples import columns_of, is_table
 from protolearn.lvq import prototype_table

@@ -20,7 +20,6 @@ from protolearn.lvq._units import (
     prototypes_in_units,
     table_of,
 )
-from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation
 from protolearn.lvq.relevance import (
     DiagonalMetric,
@@ -34,6 +33,7 @@ from protolearn.lvq.relevance import (
     mean_canonical_matrix,
 )
 from protolearn.lvq.solvers import LBFGS, SGD, SOLVERS, Adam, Solver, Waypoint
+from protolearn.lvq.spectral import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.stability import RelevanceStability, relevance_stability
 
 __all__ = [

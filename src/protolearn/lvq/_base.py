@@ -12,16 +12,24 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protolearn.core.chunks import CACHED, row_blocks
+from protolearn.core.classification import (
+    acceptance_radii,
+    best_temperature,
+    check_reject,
+    fold_numbers,
+    nearest_of_classes,
+    novelty,
+    relative_similarity,
+    shares_at,
+    with_rejects,
+)
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import array, function, instance, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise
-from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
-from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.samples import all_labels
 from protolearn.core.streams import begin_record, usual_rows
-from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.threads import CACHED, Threads, chunk_threads, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_scale,

@@ -19,11 +19,10 @@ from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame
-from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
 from protolearn.lvq.samples import Labeled
 from protolearn.lvq.solvers import LBFGS, Solver
-from protolearn.lvq.spectral import STRUCTURES, Spectral
+from protolearn.lvq.spectral import BANKS, STRUCTURES, Spectral, kernels_of
 
 __all__ = ["CIALVQ"]
 

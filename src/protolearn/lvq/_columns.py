@@ -23,8 +23,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 from sklearn.utils import _safe_indexing
 
-from protolearn.core.chunks import HELD, row_blocks
-from protolearn.core.pipelines import Parts
+from protolearn.core.fitted import Parts
+from protolearn.core.threads import HELD, row_blocks
 from protolearn.core.types import Array, Floats
 from protolearn.lvq._request import Category, Feature, Mixing, Number, Table, Unused
 

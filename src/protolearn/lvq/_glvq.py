@@ -15,12 +15,10 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
-from protolearn.core.callback import wants_to_stop
-from protolearn.core.convergence import warn_unconverged
-from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.estimator import keep, nothing_lost, warn_unconverged
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.partitions import ClassReader, blockwise, read_partitions
-from protolearn.core.progress import Progress
+from protolearn.core.progress import Progress, wants_to_stop
 from protolearn.core.streams import forget_record
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices

@@ -14,15 +14,13 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protolearn.core.chunks import HELD, row_blocks
-from protolearn.core.decay import decayed
 from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric
+from protolearn.core.numerics import decayed, row_space, without_constants
 from protolearn.core.parameters import integer, none, option
 from protolearn.core.samples import all_labels
-from protolearn.core.spans import row_space, without_constants
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import HELD, chunk_threads, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     largest_value,

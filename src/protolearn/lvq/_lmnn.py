@@ -13,13 +13,11 @@ from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.utils import check_random_state
 
-from protolearn.core.chunks import cut
-from protolearn.core.convergence import warn_unconverged
-from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.estimator import keep, nothing_lost, warn_unconverged
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import array, fraction, integer, number, option
 from protolearn.core.progress import Progress
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import chunk_threads, cut
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
 
 from protolearn.core.estimator import nothing_lost
-from protolearn.core.spans import white_axes
+from protolearn.core.numerics import white_axes
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats
 from protolearn.lvq._lfda import RIDGE, LinearMetric, local_affinities

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from protolearn.core.callback import wants_to_stop
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import flag, fraction, integer, number
-from protolearn.core.progress import Progress
+from protolearn.core.progress import Progress, wants_to_stop
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import refuse_collection, require_memory

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protolearn.core.spans import row_space
-from protolearn.core.ties import power_of_two
+from protolearn.core.numerics import power_of_two, row_space
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.core.validation import require_memory
 from protolearn.lvq.samples import Labeled, TrainingSamples

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.chunks import row_blocks
+from protolearn.core.threads import row_blocks
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq._masked import MaskedMetric
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, CrossEntropy, RelativeDistance

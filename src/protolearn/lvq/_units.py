@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.fitted import is_relational
-from protolearn.core.pipelines import Parts, take_apart, take_map_apart
-from protolearn.core.sheets import Printed, Sheet, import_pandas
+from protolearn.core.fitted import Parts, is_relational, take_apart, take_map_apart
+from protolearn.core.printing import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Floats
 from protolearn.lvq._columns import NoUnits, is_plain, table_behind
 from protolearn.lvq._request import (

@@ -11,8 +11,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from protolearn.core.chunks import CACHED, block_size, cut
-from protolearn.core.threads import Threads
+from protolearn.core.threads import CACHED, Threads, block_size, cut
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.relevance import Comparison, Metric, Theta

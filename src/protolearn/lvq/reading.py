@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.sheets import Printed, Sheet, import_pandas, left_out
+from protolearn.core.printing import Printed, Sheet, import_pandas, left_out
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Counterfactuals", "Explanation"]

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
-from protolearn.core.chunks import cut
+from protolearn.core.numerics import largest_positive
 from protolearn.core.parameters import integer, option
-from protolearn.core.signs import largest_positive
+from protolearn.core.threads import cut
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq._triangles import add_squares, times_triangle
 

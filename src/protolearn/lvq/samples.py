@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.initialization import uniform_rows
 from protolearn.core.partitions import Columns, Partitions, alone, features, read_partitions
 from protolearn.core.samples import Samples
+from protolearn.core.threads import HELD, row_blocks
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.maps import NeuralGas
 

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from protolearn.core.chunks import cut
 from protolearn.core.parameters import Constraint, Part, fraction, integer, none, number, positive
+from protolearn.core.threads import cut
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.problem import Problem

@@ -14,10 +14,10 @@ from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from protolearn.core.fitted import take_apart
 from protolearn.core.parameters import constrained, fraction, integer, none
-from protolearn.core.pipelines import take_apart
+from protolearn.core.printing import Printed, Sheet, import_pandas
 from protolearn.core.samples import all_labels
-from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.lvq.relevance import canonical_matrix
 

@@ -20,13 +20,19 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from protolearn.core.chunks import cut
+from protolearn.core.classification import (
+    best_temperature,
+    check_reject,
+    nearest_of_classes,
+    relative_similarity,
+    shares_at,
+    with_rejects,
+)
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import flag, none, number, option, part
 from protolearn.core.partitions import blockwise
-from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
-from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.samples import all_labels
+from protolearn.core.threads import cut
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, hinted, refuse_collection
 from protolearn.core.weights import as_counts

@@ -19,12 +19,12 @@ from protolearn.core.initialization import inverse_cdf, mean_and_variance, rando
 from protolearn.core.learning import History
 from protolearn.core.loop import nearest, stage
 from protolearn.core.map import POSITIVE, GasFamily
+from protolearn.core.numerics import power_of_two
 from protolearn.core.parameters import Constraint, integer, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.maps._docs import documented
 from protolearn.maps._ellipsoids import FittedShapes

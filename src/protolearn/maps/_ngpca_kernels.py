@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from protolearn.core.compiling import FROM_PYTHON, WITHIN_LOOPS
-from protolearn.core.ties import TIED
+from protolearn.core.numerics import TIED
 from protolearn.core.types import Array, Floats, Indices
 
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition

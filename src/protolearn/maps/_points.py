@@ -13,7 +13,6 @@ from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 
 from protolearn.core import initialization
-from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.lattices import Lattice, suggest_lattice
@@ -22,6 +21,7 @@ from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
+from protolearn.core.threads import CACHED, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 

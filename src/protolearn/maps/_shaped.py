@@ -12,11 +12,11 @@ from scipy.special import logsumexp
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from protolearn.core.numerics import largest_positive
 from protolearn.core.parameters import Constraint, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes, completed
-from protolearn.core.signs import largest_positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, read_samples, refuse_empty_rows, refuse_overflow, require_memory

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.numerics import row_space
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import Shapes
-from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Span"]

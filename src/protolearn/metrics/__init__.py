@@ -3,7 +3,7 @@
 The functions accept a fitted estimator, or arrays where these are sufficient.
 """
 
-from protolearn.core.quantization import quantization_error
+from protolearn.core.fitted import quantization_error
 from protolearn.metrics._coranking import (
     b_nx,
     coranking_matrix,
@@ -14,8 +14,8 @@ from protolearn.metrics._coranking import (
     r_nx,
 )
 from protolearn.metrics._dimension import intrinsic_dimension
-from protolearn.metrics._label_neighbors import nearest_neighbor_error, neighborhood_hit
-from protolearn.metrics._magnification import magnification_exponent, map_entropy
+from protolearn.metrics._distances import distance_correlation, sammon_stress, stress
+from protolearn.metrics._images import precision_at_k, precision_curve, psnr
 from protolearn.metrics._margins import (
     MarginBound,
     classification_margins,
@@ -24,15 +24,24 @@ from protolearn.metrics._margins import (
     posterior_margin_bound,
     ramp_loss,
 )
-from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
-from protolearn.metrics._neighborhood import continuity, map_continuity, map_trustworthiness, trustworthiness
-from protolearn.metrics._pictures import psnr
-from protolearn.metrics._points import PointQuality, point_quality
+from protolearn.metrics._neighborhoods import (
+    continuity,
+    map_continuity,
+    map_trustworthiness,
+    nearest_neighbor_error,
+    neighborhood_hit,
+    trustworthiness,
+)
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
-from protolearn.metrics._relational import intra_cluster_cost
-from protolearn.metrics._retrieval import precision_at_k, precision_curve
-from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
-from protolearn.metrics._views import ViewQuality, view_quality
+from protolearn.metrics._topography import (
+    intra_cluster_cost,
+    magnification_exponent,
+    map_entropy,
+    topographic_error,
+    topographic_function,
+    topographic_product,
+)
+from protolearn.metrics._views import PointQuality, ViewQuality, point_quality, view_quality
 
 __all__ = [
     "MarginBound",

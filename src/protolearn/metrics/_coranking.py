@@ -370,7 +370,7 @@ class RankCounts:
 
     def add(self, rows: Rows, first: int, given: Floats, shown: Floats) -> None:
         """Take in the distances (b, n) of some samples to all."""
-        from protolearn.metrics._coranking_kernels import count_agreement, count_ranks
+        from protolearn.metrics._kernels import count_agreement, count_ranks
 
         counts, agreement = np.zeros_like(self.counts), np.zeros_like(self.agreement)
         own = np.arange(self.n)[rows]
@@ -441,7 +441,7 @@ class _Pairs:
         self._lock = Lock()
 
     def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
-        from protolearn.metrics._coranking_kernels import count_pairs
+        from protolearn.metrics._kernels import count_pairs
 
         own = np.arange(rows.start, rows.stop)
         orders = neighbor_order(given, own), neighbor_order(shown, own)
@@ -458,7 +458,7 @@ def neighbor_order(distances: Floats, own: Indices) -> NDArray[np.int32]:
     >>> neighbor_order(np.array([[2.0, 0.0, 1.0, 1.0]]), np.array([1]))
     array([[2, 3, 0]], dtype=int32)
     """
-    from protolearn.metrics._coranking_kernels import order_rows
+    from protolearn.metrics._kernels import order_rows
 
     order = np.empty((len(distances), distances.shape[1] - 1), np.int32)
     order_rows(distances, own, order)

@@ -1,31 +1,55 @@
-"""Classification margins, the margin error, and bounds of the generalization error."""
+"""Base class of error bounds: sums of terms that are printed as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import count
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer, none, positive
+from protolearn.core.printing import Printed, Sheet, import_pandas
 from protolearn.core.samples import all_labels
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_weights
-from protolearn.metrics._bounds import PrintedBound
 
 __all__ = [
     "MarginBound",
+    "PrintedBound",
     "classification_margins",
     "margin_bound",
     "margin_error",
     "posterior_margin_bound",
     "ramp_loss",
 ]
+
+
+class PrintedBound(Printed):
+    """Error bound whose fields are numbers; the bound is the property ``value``."""
+
+    value: Any
+
+    def to_frame(self) -> Any:
+        """Return the bound and its terms as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row, with a column for the value and for each term.
+        """
+        return import_pandas().DataFrame([self._terms()])
+
+    def _terms(self) -> dict[str, float]:
+        return {"value": self.value} | {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def _sheet(self) -> Sheet:
+        return Sheet("", ["term", "value"], [[name, f"{number:.4g}"] for name, number in self._terms().items()])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer
 from protolearn.core.types import Floats
-from protolearn.metrics._bounds import PrintedBound
+from protolearn.metrics._margins import PrintedBound
 
 __all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"]
 

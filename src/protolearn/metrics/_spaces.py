@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
-from protolearn.core.documentation import filled
+from protolearn.core.estimator import filled
 from protolearn.core.parameters import constrained, integer, option
-from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.threads import HELD, Threads, chunk_threads, row_blocks
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.dissimilarities import check_dissimilarities
 

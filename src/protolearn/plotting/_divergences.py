@@ -18,8 +18,8 @@ from scipy.spatial.distance import cdist
 from protolearn.core.parameters import constrained, integer, option, positive
 from protolearn.core.types import Floats
 from protolearn.embedding.divergences import get_divergence
-from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import axes_in_space
+from protolearn.plotting._relevances import entitle
 from protolearn.plotting.style import INK, MUTED, OKABE_ITO, axes_or_new
 
 __all__ = ["plot_divergence_octant", "plot_divergence_simplex"]

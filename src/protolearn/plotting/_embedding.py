@@ -22,10 +22,10 @@ from sklearn.utils import check_array
 from protolearn.core.parameters import constrained, integer, none, option, positive
 from protolearn.core.types import Array, Bools, Floats
 from protolearn.metrics import ViewQuality
-from protolearn.plotting._bars import MOST_NAMES, entitle, label_size, whole_numbers
 from protolearn.plotting._inputs import check_labels, fitted_model
 from protolearn.plotting._labels import LARGEST, SMALLEST, LabelBox, ScaledText, label_extent
-from protolearn.plotting._relational import bare_plane
+from protolearn.plotting._objects import bare_plane
+from protolearn.plotting._relevances import MOST_NAMES, entitle, label_size, whole_numbers
 from protolearn.plotting.cells import points_per_unit
 from protolearn.plotting.style import (
     EMPTY,

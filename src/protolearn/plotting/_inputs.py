@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.fitted import is_relational
+from protolearn.core.fitted import is_relational, take_apart, take_map_apart
 from protolearn.core.lattices import Lattice
-from protolearn.core.pipelines import take_apart, take_map_apart
 from protolearn.core.samples import require_known
 from protolearn.core.types import Array, Floats
 from protolearn.lvq import PrototypeTable, prototype_table

@@ -21,9 +21,8 @@ from protolearn.plotting._embedding import plot_embedding
 from protolearn.plotting._features import class_codes, plot_graph, plot_prototypes
 from protolearn.plotting._inputs import fitted_map, fitted_model
 from protolearn.plotting._maps import plot_class_map, plot_u_matrix
-from protolearn.plotting._matrices import columns_by_feature
-from protolearn.plotting._relational import bare_plane, plot_prototype_view
-from protolearn.plotting._relevances import plot_relevances
+from protolearn.plotting._objects import bare_plane, plot_prototype_view
+from protolearn.plotting._relevances import columns_by_feature, plot_relevances
 from protolearn.plotting._training import plot_learning_curve
 from protolearn.plotting.style import INK, add_legend, class_colors, class_handles
 

@@ -1,34 +1,248 @@
-"""Plots of learned feature relevances: relevances, relevance matrix, explanations of decisions."""
+"""Bars and images of values that belong to features, used by the plots of relevances."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
+from sklearn.utils import check_array
 
+from protolearn.core.fitted import take_apart
 from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.lvq import Explanation
-from protolearn.plotting._bars import (
-    MOST_NAMES,
-    draw_bars,
-    draw_columns,
-    draw_dots,
-    draw_heat_map,
-    draw_image,
-    entitle,
-    label_size,
-    whole_numbers,
+from protolearn.lvq import Category, Explanation, Table, table_of
+from protolearn.plotting._inputs import check_names, fitted_model
+from protolearn.plotting.style import (
+    INK,
+    MUTED,
+    OKABE_ITO,
+    add_color_bar,
+    add_legend,
+    axes_or_new,
+    class_colors,
+    class_handles,
+    tidy,
 )
-from protolearn.plotting._inputs import check_names
-from protolearn.plotting._matrices import column_names, columns_by_feature, matrices_of, select
-from protolearn.plotting.style import INK, MUTED, OKABE_ITO, add_color_bar, axes_or_new
 
-__all__ = ["plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plot_relevances"]
+__all__ = [
+    "MOST_NAMES",
+    "column_names",
+    "columns_by_feature",
+    "draw_bars",
+    "draw_columns",
+    "draw_dots",
+    "draw_heat_map",
+    "draw_image",
+    "entitle",
+    "label_size",
+    "matrices_of",
+    "plot_eigenvalues",
+    "plot_explanation",
+    "plot_relevance_matrix",
+    "plot_relevances",
+    "select",
+    "whole_numbers",
+]
+
+MOST_NAMES = 40  # more do not fit beside each other
+
+
+def label_size(ax: Axes, axis: Literal["x", "y"], n_labels: int) -> float:
+    """Return a font size, small at most, in which so many labels fit side by side along an axis."""
+    length = (ax.bbox.width if axis == "x" else ax.bbox.height) * 72 / ax.figure.dpi
+    return float(np.clip(0.95 * length / n_labels, 4.0, FontProperties(size="small").get_size_in_points()))
+
+
+def whole_numbers() -> MaxNLocator:
+    """Return what places as many ticks at whole numbers as there is room for."""
+    return MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
+
+
+def draw_bars(ax: Axes, values: Floats, names: list[str], colors: Any) -> None:
+    """Draw horizontal bars from top to bottom, with names unless there are too many."""
+    rows = np.arange(len(values))
+    ax.barh(rows, values, height=0.75, color=colors)
+    ax.set_ylim(len(values) - 0.5, -0.5)
+    tidy(ax)
+    if len(values) <= MOST_NAMES:
+        ax.set_yticks(rows, names)
+        ax.tick_params(axis="y", labelsize=label_size(ax, "y", len(names)), length=0)
+    else:
+        ax.yaxis.set_major_locator(whole_numbers())
+
+
+def draw_columns(ax: Axes, values: Floats, first: int, color: str) -> None:
+    """Draw upright bars over numbers that begin with ``first``."""
+    ax.bar(first + np.arange(len(values)), values, width=0.75, color=color)
+    ax.set_xlim(first - 0.75, first + len(values) - 0.25)
+    tidy(ax)
+    ax.xaxis.set_major_locator(whole_numbers())
+
+
+def draw_dots(ax: Axes, parts: Floats, labels: Array | None, *, first: int = 0, across: bool = False) -> None:
+    """Draw on each bar a dot for each matrix, parts (n, s), in the color of its class."""
+    if not parts.shape[1]:
+        return
+    places = np.broadcast_to(first + np.arange(len(parts))[:, None], parts.shape)
+    x, y = (parts, places) if across else (places, parts)
+    colors: Any = INK
+    if labels is not None:
+        classes, codes = np.unique(labels, return_inverse=True)
+        palette = class_colors(len(classes))
+        colors = palette[np.tile(codes, len(parts))]
+        add_legend(ax, class_handles(classes, palette))
+    ax.scatter(x.ravel(), y.ravel(), s=16, c=colors, edgecolors="white", linewidths=0.5, zorder=3)
+
+
+def draw_heat_map(ax: Axes, values: Floats, aspect: Literal["equal", "auto"], cmap: str) -> AxesImage:
+    """Draw values (h, w) in colors that diverge from zero."""
+    limit = np.abs(values).max() or 1.0
+    tidy(ax, hidden=())
+    return ax.imshow(values, cmap=cmap, vmin=-limit, vmax=limit, interpolation="nearest", aspect=aspect)
+
+
+def draw_image(
+    ax: Axes | None,
+    values: Floats,
+    shape: tuple[int, int],
+    label: str,
+    title: str,
+    *,
+    cmap: str,
+    diverging: bool = False,
+) -> Axes:
+    """Draw values (h w,) as an image (h, w), in colors that diverge from zero or begin with it."""
+    if np.shape(shape) != (2,) or np.prod(shape) != len(values):
+        raise ValueError(f"shape={shape!r} must be the height and width of an image of {len(values)} pixels.")
+    pixels = values.reshape(shape)
+    ax = axes_or_new(ax, shape[0] / shape[1])
+    if diverging:
+        image = draw_heat_map(ax, pixels, "equal", cmap)
+    else:
+        image = ax.imshow(pixels, cmap=cmap, vmin=0.0, interpolation="nearest", aspect="equal")
+    add_color_bar(ax, image, label)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    entitle(ax, title)
+    return ax
+
+
+def entitle(ax: Axes, title: str) -> None:
+    """Set a small title, if there is one."""
+    if title:
+        ax.set_title(title, fontsize="small")
+
+
+def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, Array | None]:
+    """Return what a fitted model, or an array, holds for each of its matrices, and the classes these belong to.
+
+    There is one for all if it has ``n_axes`` axes, and a stack of several if it has one axis more. Classes are None if
+    there is one for all, and for an array.
+    """
+    if hasattr(model, "get_params"):
+        model = fitted_model(model)
+        if not hasattr(model, attribute):
+            raise ValueError(
+                f"Cannot plot {what}: {type(model).__name__} has no {attribute}. Give a classifier that learns a "
+                "metric, such as GMLVQ, or a pipeline that ends in one."
+            )
+        values = np.asarray(getattr(model, attribute))
+    else:
+        values = check_array(model, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="model")
+        square = n_axes < 2 or values.shape[-1] == values.shape[-2]
+        if values.ndim not in (n_axes, n_axes + 1) or not square:
+            one = ", ".join(["n_features"] * n_axes)
+            raise ValueError(
+                f"Cannot plot {what}: the array given has shape {values.shape}; expected ({one}"
+                f"{',' if n_axes == 1 else ''}) for one, or (s, {one}) for several."
+            )
+    if values.ndim == n_axes:
+        return values[None], None
+    for owners in ("classes_", "prototype_labels_"):
+        labels = getattr(model, owners, None)
+        if labels is not None and len(labels) == len(values):
+            return values, labels
+    return values, None
+
+
+def columns_by_feature(model: Any, n_columns: int) -> tuple[list[str], list[Indices]]:
+    """Return the features of the samples by name, and the columns that a classifier sees of each.
+
+    Behind steps that mix columns, or cannot be undone, these are the columns themselves.
+    """
+    table = _table(model)
+    if table is None:
+        return _own_names(model, n_columns), [np.array([i]) for i in range(n_columns)]
+    seen = [(str(name), feature.columns) for name, feature in zip(table.names, table.features) if len(feature.columns)]
+    return [name for name, _ in seen], [columns for _, columns in seen]
+
+
+def column_names(model: Any, n_columns: int) -> list[str]:
+    """Return names of the columns that a classifier sees: of a feature, with its category if it has any."""
+    names, table = _own_names(model, n_columns), _table(model)
+    if table is not None:
+        for name, feature in zip(table.names, table.features):
+            for place, column in enumerate(feature.columns):
+                names[column] = str(name)
+                if isinstance(feature, Category) and len(feature.columns) > 1:
+                    names[column] += f" = {feature.categories[feature.rows[:, place].argmax()]}"
+    return names
+
+
+def _table(model: Any) -> Table | None:
+    """Return how features become columns behind the steps of a pipeline, if each column is of one feature."""
+    if not hasattr(model, "get_params") or take_apart(model).before is None:
+        return None
+    try:
+        table = table_of(model)
+    except ValueError:  # a step that cannot be undone
+        return None
+    return table if table.mixing is None else None
+
+
+def _own_names(model: Any, n_columns: int) -> list[str]:
+    parts = take_apart(model)
+    if parts.before is None and not hasattr(model, "feature_names_in_"):
+        return [f"feature {i}" for i in range(n_columns)]
+    return list(map(str, parts.names_out(n_columns)))
+
+
+def select(stack: Floats, labels: Array | None, matrix: Any) -> tuple[Floats, Floats, str]:
+    """Return the values of one matrix, or a mean; what it is the mean of, empty if nothing; and a title."""
+    if matrix is None:
+        several = len(stack) > 1
+        return stack.mean(axis=0), stack if several else stack[:0], f"mean of {len(stack)} matrices" if several else ""
+    number = _number_of(matrix, len(stack), labels)
+    if labels is None:
+        title = f"matrix {number}" if len(stack) > 1 else ""
+    else:
+        alone = np.count_nonzero(labels == labels[number]) == 1
+        title = f"class {labels[number]}" if alone else f"prototype {number}, class {labels[number]}"
+    return stack[number], stack[:0], title
+
+
+def _number_of(matrix: Any, n_matrices: int, labels: Array | None) -> int:
+    if isinstance(matrix, int | np.integer):
+        found = [int(matrix)] if 0 <= matrix < n_matrices else []
+    else:
+        found = [] if labels is None else [number for number, label in enumerate(labels) if label == matrix]
+    if len(found) > 1:
+        raise ValueError(f"Class {matrix!r} has {len(found)} matrices; give the number of one of them, from {found}.")
+    if not found:
+        names = [] if labels is None else sorted({label for label in labels.tolist() if isinstance(label, str)})
+        known = f", or one of the classes {names}" if names else ""
+        raise ValueError(f"There is no matrix {matrix!r}; give a number from 0 to {n_matrices - 1}{known}.")
+    return found[0]
+
 
 FOR, AGAINST = OKABE_ITO[0], OKABE_ITO[3]
+
+
 PALE = "#d4d4d4"
 
 

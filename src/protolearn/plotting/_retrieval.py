@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from protolearn.plotting._bars import whole_numbers
+from protolearn.plotting._relevances import whole_numbers
 from protolearn.plotting.style import add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_retrieval_rates"]

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike, NDArray
 
-from protolearn.core.pipelines import take_apart
+from protolearn.core.fitted import take_apart
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._features import (
     SAMPLE,

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Indices
 from protolearn.lvq import RelevanceStability
-from protolearn.plotting._bars import draw_bars
 from protolearn.plotting._inputs import check_names
+from protolearn.plotting._relevances import draw_bars
 from protolearn.plotting.style import INK, MUTED, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_relevance_stability"]

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
-from protolearn.core.pipelines import take_apart
-from protolearn.plotting._bars import whole_numbers
+from protolearn.core.fitted import take_apart
 from protolearn.plotting._inputs import fitted_model
+from protolearn.plotting._relevances import whole_numbers
 from protolearn.plotting.style import MUTED, OKABE_ITO, add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_learning_curve", "plot_margins"]

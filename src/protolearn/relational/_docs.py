@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from protolearn.core.documentation import filled
+from protolearn.core.estimator import filled
 
 __all__ = ["documented"]
 

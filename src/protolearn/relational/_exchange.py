@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from protolearn.core.numerics import TIED, first_lowest
 from protolearn.core.pairs import Pairs
-from protolearn.core.ties import TIED, first_lowest
 from protolearn.core.types import Indices
 
 __all__ = ["exchanges"]

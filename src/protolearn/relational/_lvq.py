@@ -12,19 +12,19 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from protolearn.core.classification import check_reject, relative_similarity, with_rejects
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.metric import LearnedMetric
+from protolearn.core.numerics import first_lowest
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
 from protolearn.core.partitions import blockwise
+from protolearn.core.printing import Printed, Sheet, import_pandas, left_out
 from protolearn.core.progress import Progress
-from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
 from protolearn.core.samples import all_labels
-from protolearn.core.sheets import Printed, Sheet, import_pandas, left_out
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.weights import counted
 from protolearn.lvq import LVQClassifier

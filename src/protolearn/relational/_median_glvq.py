@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.convergence import warn_unconverged
+from protolearn.core.estimator import warn_unconverged
 from protolearn.core.pairs import Pairs
 from protolearn.core.progress import Progress
 from protolearn.core.types import Floats, Indices

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from protolearn.core.chunks import HELD, block_size, cut, row_blocks
 from protolearn.core.learning import Fitted
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Pairs
 from protolearn.core.samples import Samples
+from protolearn.core.threads import HELD, block_size, cut, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_large, refuse_small
 from protolearn.dissimilarities import Dissimilarities, checked_with_scale

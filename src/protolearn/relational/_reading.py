@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import A_METRIC, is_learned
 from protolearn.core.parameters import Constraint, flag, function, none, option
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import chunk_threads, cut
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import is_collection
 from protolearn.dissimilarities import METRICS, VECTOR_METRICS, Dissimilarities, is_metric, metric_name

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.initialization import inverse_cdf
+from protolearn.core.numerics import first_lowest, settled_signs
 from protolearn.core.pairs import Pairs
-from protolearn.core.signs import settled_signs
-from protolearn.core.ties import first_lowest
 from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = ["around_center", "on_principal_plane", "principal_plane", "random_objects", "spread_objects"]

@@ -3,11 +3,16 @@
 Tables need pandas, which comes with the extra ``files``.
 """
 
-from protolearn.tables._objects import Objects, is_picture_folder, read_distances, read_pictures, read_strings
-from protolearn.tables._pipeline import table_pipeline
-from protolearn.tables._preparation import Column, TablePreparation
-from protolearn.tables._reading import read_table
-from protolearn.tables._values import as_labels
+from protolearn.tables._dialect import as_labels
+from protolearn.tables._preparation import Column, TablePreparation, table_pipeline
+from protolearn.tables._reading import (
+    Objects,
+    is_picture_folder,
+    read_distances,
+    read_pictures,
+    read_strings,
+    read_table,
+)
 
 __all__ = [
     "Column",

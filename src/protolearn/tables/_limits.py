@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from protolearn.core.files import check_bytes, check_cells, file_size
-from protolearn.tables._dialect import Dialect
-from protolearn.tables._pandas import optional
+from protolearn.tables._dialect import Dialect, optional
 
 __all__ = ["FREE_XML", "check_chunks", "check_lines", "names_of_texts", "sheet_rows", "with_texts"]
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from protolearn.tables._pandas import pandas
-from protolearn.tables._values import marks_of, read_numbers
+from protolearn.tables._dialect import marks_of, pandas, read_numbers
 
 __all__ = ["MARK_NAMES", "decided_mark"]
 

@@ -10,35 +10,62 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import Constraint, instance, none
 from protolearn.core.types import Array, Floats
-from protolearn.tables._pandas import pandas
-from protolearn.tables._values import (
+from protolearn.tables._dialect import (
     as_labels,
     date_format,
     is_text,
     marks_of,
+    pandas,
     read_dates,
     read_numbers,
     strange_values,
     without_words,
 )
 
-__all__ = ["MISSING", "Column", "TablePreparation"]
+__all__ = [
+    "MISSING",
+    "Column",
+    "TablePreparation",
+    "table_pipeline",
+]
 
 MISSING = "(missing)"  # the category of missing values
+
+
 NUMBERS, CATEGORIES = ("number", "date"), ("category", "boolean")
+
+
 TEXTS = ("category", "identifier", "text")
+
+
 MOST_CATEGORIES = 50
+
+
 FEW_CATEGORIES = 10  # that may be more than half of the rows
+
+
 FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
+
+
 MOSTLY = 0.9  # of the values are numbers: other texts are taken as missing; of the rows have names: they are names
+
+
 LARGEST = 1e150  # number of which variances can be computed
+
+
 LEAST = 1e-140  # difference between numbers of which variances can be computed
+
+
 A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|guid)|.*[a-z]ID", flags=re.DOTALL)
 
 
@@ -441,3 +468,42 @@ def _short(value: Any) -> str:
 def _listed(start: str, names: Any, most: int = 8) -> str:
     shown = ", ".join(repr(str(name)) for name in list(names)[:most])
     return f"{start} {shown}{f' and {len(names) - most} more' if len(names) > most else ''}"
+
+
+def table_pipeline(preparation: TablePreparation, estimator: Any) -> Pipeline:
+    """Return a pipeline that prepares a raw table for an estimator.
+
+    Missing numbers and dates are replaced by the median, and all numbers and dates are scaled to unit variance.
+    Categories are one-hot encoded; a category that did not occur in training is encoded as zeros.
+
+    Parameters
+    ----------
+    preparation : TablePreparation
+        Fitted preparation, which defines the columns.
+    estimator : estimator
+        Estimator that learns from the prepared table.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Pipeline with the steps ``"table"`` (the preparation), ``"columns"`` and ``"model"``. Without the first step,
+        ``pipeline[1:]`` takes prepared tables and can be passed to `protolearn.lvq.explain` and related functions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.tables import TablePreparation, table_pipeline
+    >>> table = pd.DataFrame({"age": [30, None, 60, 70], "smoker": ["no", "no", "yes", "no"], "ill": list("nnyy")})
+    >>> pipeline = table_pipeline(TablePreparation("ill").fit(table), GMLVQ()).fit(table, table["ill"])
+    >>> print(*pipeline.predict(table))
+    n n y y
+    """
+    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [
+        ("number", numbers, preparation.names_of(*NUMBERS)),
+        ("category", encoder, preparation.names_of(*CATEGORIES)),
+    ]
+    columns = ColumnTransformer([part for part in parts if part[2]])
+    return Pipeline([("table", preparation), ("columns", columns), ("model", estimator)])

@@ -176,7 +176,7 @@ def _run(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn.cli import _findings, _learning, _results
-        from protolearn.cli._progress import Bars
+        from protolearn.cli._console import Bars
         from protolearn.cli._samples import read_samples
 
         folder = output or Path(f"{data.resolve().stem}-{task.name}")

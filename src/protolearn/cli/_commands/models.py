@@ -40,9 +40,9 @@ def predict(
     errors = Console(stderr=True)
     with told_what_is_wrong(errors):
         from protolearn import load
+        from protolearn.cli._console import Bars
         from protolearn.cli._findings import outside_data, outside_table
         from protolearn.cli._learning import as_frame
-        from protolearn.cli._progress import Bars
         from protolearn.cli._results import as_json as json_of
         from protolearn.cli._results import write_csv
         from protolearn.cli._samples import check_exist, read_new
