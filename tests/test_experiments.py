@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris
 import protolearn
 from protolearn import MappedEmbedding, MedianNeuralGas, NeuralGas, RelationalNeuralGas
 from protolearn.core.threads import Threads
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding.costs import tsne
 
 pytest.importorskip("matplotlib")
@@ -235,7 +235,7 @@ def test_plain_steps_of_a_mapping(mapping: str) -> None:
     X, init = mapped_samples(), 0.1 * mapped_samples(1)[:, :2]
     found = PlainSteps(mapping=mapping, cost=tsne(10.0), max_iter=7, init=init, random_state=0).fit(X)
     centered = X - X.mean(axis=0)
-    cost = tsne(10.0).objective(Samples(centered, None, 1.0), Threads(), np.random.RandomState(0))
+    cost = tsne(10.0).objective(ViewSamples(centered, None, 1.0), Threads(), np.random.RandomState(0))
     project = np.eye(60) if mapping == "free" else centered @ np.linalg.pinv(centered)
     points = project @ init
     history = [cost(points)[0]]

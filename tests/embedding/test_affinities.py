@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
 from protolearn.core.threads import Threads
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding._neighbors import (
     all_pairs,
     graph_neighbors,
@@ -183,4 +183,4 @@ def test_graph_keeps_zeros_and_rows_of_any_length():
 @pytest.mark.parametrize("rows", [1, 64, 1000])
 def test_squares_of_all_pairs_do_not_depend_on_their_blocks(rows, monkeypatch):
     monkeypatch.setattr("protolearn.embedding._base.ROWS", rows)
-    assert np.allclose(Samples(X, None, 1.0).all_squares(), SQUARES)
+    assert np.allclose(ViewSamples(X, None, 1.0).all_squares(), SQUARES)

@@ -13,7 +13,7 @@ from protolearn import GMLVQ, LGMLVQ, ClassicalMDS, OutOfSample
 from protolearn.core.threads import Threads
 from protolearn.dissimilarities import edit, geodesic, pairwise, pseudo_euclidean, spectrum
 from protolearn.embedding import discriminative_distances
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding.costs import strain
 
 WORDS = ["map", "maps", "lap", "laps", "lapse", "elapse", "slap", "gap", "gape", "tape", "tapes", "tab"]
@@ -79,7 +79,7 @@ def test_a_new_sample_is_placed_by_gowers_formula():
 def test_no_step_lowers_the_strain(pairs):
     X = table(40, 6)
     squares = cdist(X, X, "cityblock") ** 2 if pairs else None
-    samples = Samples(None, squares, 1.0) if pairs else Samples(X, None, 1.0)
+    samples = ViewSamples(None, squares, 1.0) if pairs else ViewSamples(X, None, 1.0)
     cost = strain().objective(samples, Threads(), np.random.RandomState(0))
     model = ClassicalMDS(metric="precomputed", squared=True).fit(squares) if pairs else ClassicalMDS().fit(X)
     value, gradient = cost(model.embedding_)

@@ -13,13 +13,12 @@ from sklearn.decomposition import PCA
 from protolearn import SNE, TSNE
 from protolearn.core.threads import Threads
 from protolearn.embedding import _cost_parts as _cost_data
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding.affinities import GaussianKernel, StudentKernel
 from protolearn.embedding.costs import (
     COSTS,
     Affinities,
-    Cost,
     Distances,
     DistanceView,
     EdgeSquares,
@@ -35,6 +34,7 @@ from protolearn.embedding.costs import (
     Spread,
     SquaredDistanceView,
     SquaredError,
+    ViewCost,
     Whitened,
     get_cost,
     isomap,
@@ -59,8 +59,8 @@ METRIC = {
     "isomap": isomap(8),
     "strain": strain(),
     "mvu": mvu(8),
-    "curved_sammon": Cost(Geodesics(8), DistanceView(), LeastSquares("sammon")),
-    "local_sammon": Cost(EdgeSquares(8), SquaredDistanceView(), LeastSquares("sammon"), Spread()),
+    "curved_sammon": ViewCost(Geodesics(8), DistanceView(), LeastSquares("sammon")),
+    "local_sammon": ViewCost(EdgeSquares(8), SquaredDistanceView(), LeastSquares("sammon"), Spread()),
 }
 AFFINE = {"lle": lle(8), "laplacian": laplacian(8), "narrow": laplacian(8, width=0.5, weight=3.0)}
 NEIGHBORS = {
@@ -88,11 +88,11 @@ def vectors(n=40, seed=0, duplicates=False):
 
 
 def samples(X, squares=False):
-    return Samples(None, squareform(pdist(X, "sqeuclidean")), 1.0) if squares else Samples(X, None, 1.0)
+    return ViewSamples(None, squareform(pdist(X, "sqeuclidean")), 1.0) if squares else ViewSamples(X, None, 1.0)
 
 
 def new_samples(Z, X, squares=False):
-    return Samples(None, cdist(Z, X, "sqeuclidean"), 1.0) if squares else Samples(Z, None, 1.0)
+    return ViewSamples(None, cdist(Z, X, "sqeuclidean"), 1.0) if squares else ViewSamples(Z, None, 1.0)
 
 
 def objective(cost, X, squares=False):
@@ -302,7 +302,7 @@ def test_only_relative_positions_count(name):
 def test_the_unit_of_the_data_does_not_count(name, squares):
     X, points, factor = vectors(), rng(1).normal(size=(40, 2)), 1024.0
     cost = ALL[name]
-    scale = cost.unit(Samples(X, None, factor))
+    scale = cost.unit(ViewSamples(X, None, factor))
     assert scale == (factor if name in METRIC else 1.0)
     here, there = objective(cost, X, squares), objective(cost, factor * X, squares)
     assert there.size == pytest.approx(scale * here.size)
@@ -311,7 +311,7 @@ def test_the_unit_of_the_data_does_not_count(name, squares):
 
 def test_a_width_is_in_the_unit_of_the_data():
     X, points = vectors(), rng(1).normal(size=(40, 2))
-    scaled = laplacian(8, width=0.5).objective(Samples(X / 4.0, None, 4.0), THREADS, rng())
+    scaled = laplacian(8, width=0.5).objective(ViewSamples(X / 4.0, None, 4.0), THREADS, rng())
     assert scaled(points)[0] == pytest.approx(objective(laplacian(8, width=0.5), X)(points)[0])
 
 
@@ -469,7 +469,7 @@ def test_samples_have_the_affinities_they_were_trained_with(n, duplicates):
 @pytest.mark.parametrize("kernel", [StudentKernel(), StudentKernel(3.0), GaussianKernel()])
 def test_placement_by_affinities_by_hand(kernel):
     X, points, Z = vectors(), rng(1).normal(size=(40, 2)), vectors(6, seed=2)
-    cost = Cost(Affinities(8.0), KernelView(kernel), KullbackLeibler())
+    cost = ViewCost(Affinities(8.0), KernelView(kernel), KullbackLeibler())
     at = rng(2).normal(size=(6, 2))
     p = cost.data.of_new(samples(X), samples(Z), THREADS, rng()).toarray()
     w = kernel.weights(cdist(at, points, "sqeuclidean"))
@@ -576,17 +576,17 @@ def test_names():
 )
 def test_parts_that_do_not_go_together(data, view, error):
     with pytest.raises(ValueError, match="do not go together"):
-        Cost(data, view, error)
+        ViewCost(data, view, error)
 
 
 def test_parts_can_be_put_together_anew():
     points = rng(1).normal(size=(40, 2))
     for cost in (
-        Cost(InnerProducts(), InnerProductView(), SquaredError()),
-        Cost(Distances(), InnerProductView(), LeastSquares()),
-        Cost(HeatKernel(8), DistanceView(), ProductError(), Whitened()),
-        Cost(Distances(), SquaredDistanceView(), LeastSquares("sammon")),
-        Cost(Reconstruction(8), ResidualView(), LeastSquares(), Whitened()),
+        ViewCost(InnerProducts(), InnerProductView(), SquaredError()),
+        ViewCost(Distances(), InnerProductView(), LeastSquares()),
+        ViewCost(HeatKernel(8), DistanceView(), ProductError(), Whitened()),
+        ViewCost(Distances(), SquaredDistanceView(), LeastSquares("sammon")),
+        ViewCost(Reconstruction(8), ResidualView(), LeastSquares(), Whitened()),
     ):
         assert_slopes(objective(cost, vectors()), points)
 

@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 from protolearn.core.threads import Threads
 from protolearn.embedding._exact import Exact
 from protolearn.embedding._fast import Fast, _Edges
-from protolearn.embedding._fields import Table, Tree
+from protolearn.embedding._fields import CurveTable, Tree
 from protolearn.embedding._neighbors import nearest_in_matrix
 from protolearn.embedding.affinities import (
     GaussianKernel,
@@ -510,7 +510,7 @@ def test_every_point_of_a_tree_counts_once(seed, n, stretch):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3)) * [1.0, stretch, 1.0] + 5.0 * rng.integers(3, size=(n, 3))
     points[n // 2 :: 2] = points[0]
-    table = Table(points, 1.0)
+    table = CurveTable(points, 1.0)
     values, gradients = Tree(table, points, Threads()).potential(table.waves(np.ones_like(table.squares)))
     np.testing.assert_allclose(values, n - 1)
     np.testing.assert_allclose(gradients, 0.0, atol=1e-9)

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from protolearn import LGMLVQ, NGPCA, KMeans, MatrixNeuralGas, NeuralGas
 from protolearn.core.threads import Threads
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding.costs import (
     isomap,
     laplacian,
@@ -82,7 +82,7 @@ def made(name, n_components=2, n=40):
 
 
 def objective(cost, n=40):
-    return cost.objective(Samples(samples(n)[0], None, 1.0), Threads(), rng())
+    return cost.objective(ViewSamples(samples(n)[0], None, 1.0), Threads(), rng())
 
 
 def assert_slopes(function, theta, n_places=8, step=1e-5):
@@ -132,7 +132,7 @@ def test_gradient_of_the_penalty(name):
 
 def t_sne_forces(X, Y, perplexity=8.0):
     """Return ``C_ij = (p_ij - q_ij) / (1 + |y_i - y_j|^2)`` of t-SNE by loops."""
-    p = COSTS["tsne"].data.of(Samples(X, None, 1.0), Threads(), rng())
+    p = COSTS["tsne"].data.of(ViewSamples(X, None, 1.0), Threads(), rng())
     p = p if isinstance(p, np.ndarray) else p.toarray()
     n = len(X)
     kernel = np.zeros((n, n))

@@ -11,7 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 from protolearn import SNE, TSNE
 from protolearn.embedding.affinities import calibrated
 from protolearn.embedding.divergences import Beta
-from protolearn.embedding.forces import Exact, Fast, Step
+from protolearn.embedding.forces import Exact, Fast, Gradient
 from protolearn.metrics import nearest_neighbor_error
 
 IRIS, CLASSES = load_iris(return_X_y=True)
@@ -232,7 +232,7 @@ def test_forces_of_ones_own():
 def test_forces_need_not_know_anything():
     class Shrink:
         def step(self, points, divergence, exaggeration=1.0, mass=None):
-            return Step(points, 1.0)
+            return Gradient(points, 1.0)
 
         def value(self, points, divergence, mass=None):
             return float((points**2).sum())

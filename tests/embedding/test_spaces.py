@@ -14,7 +14,7 @@ from protolearn.dissimilarities import Dissimilarities, directions, manhattan, p
 from protolearn.embedding import _neighbors
 from protolearn.embedding import _tsne as _sne
 from protolearn.embedding._kernels import city_blocks
-from protolearn.embedding._neighbors import OF_SPARSE, Angles, Objects, SparseRows, nearest_by_landmarks
+from protolearn.embedding._neighbors import OF_SPARSE, Angles, ObjectSpace, SparseRows, nearest_by_landmarks
 
 SHORT = {"perplexity": 8, "max_iter": 30, "early_exaggeration_iter": 6, "random_state": 0}
 RNG = np.random.RandomState
@@ -131,13 +131,13 @@ def test_cells_find_most_neighbors_by_manhattan_distances(monkeypatch):
     monkeypatch.setattr(_sne, "MANY", 2000)
     options = {"affinities": np.ones_like, "n_neighbors": 15, "symmetric": False, "init": "random", "max_iter": 1}
     model = TSNE(metric="manhattan", **options).fit(X * 2e10)
-    found = Objects(Dissimilarities(X * 2e10, "manhattan")).neighbors(15, Threads(2, least=10), RNG(0))
+    found = ObjectSpace(Dissimilarities(X * 2e10, "manhattan")).neighbors(15, Threads(2, least=10), RNG(0))
     D = manhattan(X * 2e10)
     np.testing.assert_allclose(found.squares, np.take_along_axis(D, found.indices, 1) ** 2, rtol=1e-5)
     np.fill_diagonal(D, np.inf)
     true = np.sort(D, axis=1)[:, :15]
     assert np.mean(np.sort(np.sqrt(found.squares), axis=1) <= true * (1.0 + 1e-5)) > 0.98
-    assert isinstance(model._space, Objects)
+    assert isinstance(model._space, ObjectSpace)
     assert model.n_features_in_ == 5
     rows, columns = model.affinities_.nonzero()
     assert np.mean(D[rows, columns] <= true[rows, -1]) > 0.98
@@ -172,7 +172,7 @@ def test_many_objects_are_compared_in_part(monkeypatch):
     words = [stem[:i] + "xyz"[j] + stem[i:] for stem in stems for i in range(12) for j in range(3)]
     monkeypatch.setattr(_sne, "MANY", 200)
     model = TSNE(metric="edit", **dict(SHORT, max_iter=250, early_exaggeration_iter=80)).fit(words)
-    assert isinstance(model._space, Objects)
+    assert isinstance(model._space, ObjectSpace)
     distances = cdist(model.embedding_, model.embedding_)
     np.fill_diagonal(distances, np.inf)
     assert np.mean(distances.argmin(axis=1) // 36 == np.arange(288) // 36) > 0.95

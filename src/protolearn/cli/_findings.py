@@ -6,7 +6,7 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from protolearn.cli._learning import FILES, Learned, versions
+from protolearn.cli._learning import FILES, LearnedModel, versions
 from protolearn.cli._report import Table
 from protolearn.cli._samples import shown_day
 
@@ -49,7 +49,7 @@ SHARES = {"accuracy", "balanced accuracy", "baseline", "explained variance", "to
 SHARES |= {"class of neighbor", "class by cluster"}
 
 
-def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
+def report_of(learned: LearnedModel, folder: Path) -> dict[str, Any]:
     """Return all that a command has found, as data."""
     samples, task = learned.samples, learned.task
     estimator = learned.model[-1] if hasattr(learned.model, "steps") else learned.model
@@ -204,7 +204,7 @@ def _owners(columns: Any) -> list[str]:
     return owners
 
 
-def _classes(learned: Learned) -> list[dict[str, Any]]:
+def _classes(learned: LearnedModel) -> list[dict[str, Any]]:
     """Return the classes with their numbers of rows and, of a classifier, how many were found among rows not seen."""
     import numpy as np
 
@@ -230,7 +230,7 @@ def _size(estimator: Any) -> dict[str, int]:
     return {} if prototypes is None else {"prototypes": len(prototypes)}
 
 
-def _sizes(learned: Learned) -> list[dict[str, int]]:
+def _sizes(learned: LearnedModel) -> list[dict[str, int]]:
     import numpy as np
 
     if "cluster" not in learned.columns:

@@ -13,14 +13,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from protolearn import __version__
-from protolearn.cli._samples import Samples, check_exist, listed, part
-from protolearn.cli._tasks import Task, View, predictions
+from protolearn.cli._samples import CliInput, check_exist, listed, part
+from protolearn.cli._tasks import Task, ViewTask, predictions
 
 if TYPE_CHECKING:
     from protolearn.cli._console import Bars
     from protolearn.core.types import Array, Indices
 
-__all__ = ["FILES", "Learned", "Validation", "learn", "outputs", "write_outputs"]
+__all__ = ["FILES", "LearnedModel", "Validation", "learn", "outputs", "write_outputs"]
 
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
@@ -53,11 +53,11 @@ class Validation:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedModel:
     """A fitted model, and what is known about it."""
 
     task: Task
-    samples: Samples
+    samples: CliInput
     model: Any
     rows: Indices  # that it was learned from
     validation: Validation | None
@@ -72,7 +72,7 @@ class Learned:
         return self.model[1:] if self.samples.preparation is not None else self.model
 
 
-def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int, most: int | None) -> Learned:
+def learn(task: Task, samples: CliInput, bars: Bars, *, folds: int, repeats: int, most: int | None) -> LearnedModel:
     """Fit the model of a task, judge it, and apply it to all samples."""
     from sklearn.base import clone
     from sklearn.pipeline import Pipeline
@@ -103,16 +103,16 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
         validation = _validate(task, judged, pairs, y, folds, repeats, bars, notes) if task.validated else None
         with bars.fitting(model[-1] if isinstance(model, Pipeline) else model):
             target = y.astype(str) if task.supervised and y is not None else None
-            placed = samples.texts is not None and isinstance(task, View)
+            placed = samples.texts is not None and isinstance(task, ViewTask)
             model.fit(pairs if placed else X, target)
         quality = _quality(task, samples, model, pairs, rows, notes)
         columns = _columns(task, samples, model, rows, bars)
     if samples.preparation is not None:
         model = Pipeline([("table", samples.preparation), *model.steps])
-    return Learned(task, samples, model, rows, validation, quality, columns, notes, perf_counter() - start)
+    return LearnedModel(task, samples, model, rows, validation, quality, columns, notes, perf_counter() - start)
 
 
-def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[str]) -> Indices:
+def _rows_to_learn(task: Task, samples: CliInput, most: int | None, notes: list[str]) -> Indices:
     """Return the rows to learn from: those with a label, if it takes labels, and a random part if they are too many."""
     import numpy as np
 
@@ -141,7 +141,7 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     return np.sort(np.concatenate(kept))
 
 
-def _check_classes(samples: Samples, labels: Array, notes: list[str]) -> None:
+def _check_classes(samples: CliInput, labels: Array, notes: list[str]) -> None:
     """Require two classes or more, and not so many that the column is no class; say if it may be none."""
     import numpy as np
 
@@ -173,7 +173,7 @@ def _is_number(name: str) -> bool:
         return False
 
 
-def _note_copies(samples: Samples, X: Any, y: Array | None, notes: list[str]) -> None:
+def _note_copies(samples: CliInput, X: Any, y: Array | None, notes: list[str]) -> None:
     """Say how many samples are copies of others, which may be learned from and judged by at the same time."""
     import pandas as pd
 
@@ -254,11 +254,13 @@ def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
         )
 
 
-def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices, notes: list[str]) -> dict[str, float]:
+def _quality(
+    task: Task, samples: CliInput, model: Any, pairs: Any, rows: Indices, notes: list[str]
+) -> dict[str, float]:
     """Return how good a view is: of rows that it has not seen, if it has a mapping and there are some."""
     import numpy as np
 
-    if not isinstance(task, View):
+    if not isinstance(task, ViewTask):
         return {}
     judged = rows
     if task.mapping and len(samples) - len(rows) >= LEAST_JUDGED:
@@ -277,11 +279,11 @@ def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices
     return task.quality(columns, positions, labels, None)
 
 
-def _columns(task: Task, samples: Samples, model: Any, rows: Indices, bars: Bars) -> dict[str, Array]:
+def _columns(task: Task, samples: CliInput, model: Any, rows: Indices, bars: Bars) -> dict[str, Array]:
     """Return what the model says about all samples; of a view without a mapping, about those it shows."""
     import numpy as np
 
-    if isinstance(task, View) and not task.mapping:
+    if isinstance(task, ViewTask) and not task.mapping:
         view = model if samples.metric is not None else model[-1]
         places = np.full((len(samples), 2), np.nan)
         places[rows] = view.embedding_
@@ -333,7 +335,7 @@ def outputs(folder: Path, data: Path) -> Iterator[None]:
         raise
 
 
-def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> None:
+def write_outputs(learned: LearnedModel, folder: Path, report: dict[str, Any]) -> None:
     """Write the model, the predictions, the report and the page: all of them, or none if one cannot be written."""
     from protolearn import save
     from protolearn.cli._results import as_json, write_csv
@@ -350,7 +352,7 @@ def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> Non
             new.write_text(as_json(report), encoding="utf-8")
 
 
-def prediction_table(learned: Learned) -> Any:
+def prediction_table(learned: LearnedModel) -> Any:
     """Return what is known and said about each sample."""
     import numpy as np
 
@@ -365,7 +367,7 @@ def prediction_table(learned: Learned) -> Any:
     return table
 
 
-def as_frame(samples: Samples, columns: dict[str, Array]) -> Any:
+def as_frame(samples: CliInput, columns: dict[str, Array]) -> Any:
     """Return columns of predictions with the number of each row, from 1 on, and its name."""
     import pandas as pd
 
@@ -386,14 +388,14 @@ def versions() -> dict[str, str]:
     }
 
 
-def _write_page(learned: Learned, path: Path) -> None:
+def _write_page(learned: LearnedModel, path: Path) -> None:
     """Write the page on which the model is explored, with a random part of many samples."""
     import numpy as np
 
     from protolearn.explore import explore
 
     samples, rows = learned.samples, learned.rows
-    fixed = isinstance(learned.task, View) and not learned.task.mapping  # its rows are those that were learned from
+    fixed = isinstance(learned.task, ViewTask) and not learned.task.mapping  # its rows are those that were learned from
     shown = rows
     if not fixed and len(rows) > PAGE_ROWS:
         shown = np.sort(np.random.default_rng(learned.task.seed).choice(rows, PAGE_ROWS, replace=False))
@@ -412,7 +414,7 @@ def _write_page(learned: Learned, path: Path) -> None:
     )
 
 
-def _on_validation(learned: Learned) -> str:
+def _on_validation(learned: LearnedModel) -> str:
     """Return a sentence on how good the model is, for the page, which shows samples that it has learned from."""
     validation = learned.validation
     if validation is None or "accuracy" not in validation.scores:

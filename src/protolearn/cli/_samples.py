@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STRING_METRICS",
-    "Samples",
+    "CliInput",
     "check_exist",
     "listed",
     "outside_training",
@@ -29,7 +29,7 @@ NAMED = 200  # letters of a string that is its own name
 
 
 @dataclass(frozen=True)
-class Samples:
+class CliInput:
     """Samples of a file: what models take, raw and prepared, with labels and names as far as there are any."""
 
     source: Path
@@ -89,7 +89,7 @@ def read_samples(
     keep: Collection[str] = (),
     metric: str | None = None,
     decimal: str | None = None,
-) -> Samples:
+) -> CliInput:
     """Read what a model is to learn from."""
     from protolearn.dissimilarities import check_dissimilarities
     from protolearn.tables import (
@@ -117,26 +117,26 @@ def read_samples(
             check_dissimilarities(found.X)  # of all objects, before parts of them are learned
         except ValueError as error:
             raise ValueError(f"{data}: {error} (The first object is number 0.)") from error
-        return Samples(data, found.X, found.X, found.labels, found.names, metric=metric)
+        return CliInput(data, found.X, found.X, found.labels, found.names, metric=metric)
     if metric is not None:
         found = read_strings(data)
         names = found.names or [_shortened(string) for string in found.X]
-        return Samples(data, found.X, found.X, found.labels, names, metric=metric)
+        return CliInput(data, found.X, found.X, found.labels, names, metric=metric)
     if data.is_dir():
         if not is_picture_folder(data):
             raise ValueError(f"{data} contains no images; for texts, name a metric: --metric ncd or --metric edit.")
         found = read_pictures(data)
         preparation = TablePreparation().fit(found.X)
         prepared = preparation.transform(found.X)
-        return Samples(data, found.X, prepared, found.labels, found.names, found.pictures, preparation)
+        return CliInput(data, found.X, prepared, found.labels, found.names, found.pictures, preparation)
     table = read_table(data, decimal=decimal)
     preparation = TablePreparation(target, ignore=sorted(ignore), keep=sorted(keep)).fit(table)
     labels = None if target is None else as_labels(table[target])
     prepared, notes = preparation.transform(table), [*table.attrs["notes"], *_on_words(target, labels)]
-    return Samples(data, table, prepared, labels, _names(table, preparation), preparation=preparation, notes=notes)
+    return CliInput(data, table, prepared, labels, _names(table, preparation), preparation=preparation, notes=notes)
 
 
-def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
+def read_new(data: Path, model: Any, decimal: str | None = None) -> CliInput:
     """Read samples that a fitted model takes, which says of which kind they are."""
     from protolearn.tables import TablePreparation, read_distances, read_pictures, read_strings, read_table
 
@@ -144,13 +144,13 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
     if isinstance(first, TablePreparation):
         if data.is_dir():
             found = read_pictures(data, list(first.feature_names_in_))
-            return Samples(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
+            return CliInput(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
         table = read_table(data, decimal=decimal, like=first)
         prepared = first.transform(table)
         outside = outside_training(table, prepared, model)
         notes = [*table.attrs["notes"], *_news(table, outside, first)]
         names = _names(table, first)
-        return Samples(data, table, prepared, names=names, preparation=first, notes=notes, outside=outside)
+        return CliInput(data, table, prepared, names=names, preparation=first, notes=notes, outside=outside)
     metric = getattr(first, "metric", None)
     if metric == "precomputed":
         found = read_distances(data, decimal=decimal, model=first)
@@ -161,7 +161,7 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
             f"The model is a {type(model).__name__} that was not created by a protolearn command; use it in Python."
         )
     names = found.names or ([_shortened(string) for string in found.X] if metric in STRING_METRICS else None)
-    return Samples(data, found.X, found.X, names=names, metric=metric)
+    return CliInput(data, found.X, found.X, names=names, metric=metric)
 
 
 def outside_training(table: Any, prepared: Any, model: Any) -> list[dict[str, Any]]:

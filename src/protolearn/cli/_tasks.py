@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from protolearn.cli._samples import Samples
+    from protolearn.cli._samples import CliInput
     from protolearn.core.types import Array, Floats
 
-__all__ = ["Classify", "Cluster", "Map", "Task", "View", "predictions"]
+__all__ = ["Classify", "Cluster", "Map", "Task", "ViewTask", "predictions"]
 
 BLOCK = 10_000  # rows that are predicted at a time
 JUDGED = 2000  # rows by which clusters and views are judged, and from which mappings are learned
@@ -28,11 +28,11 @@ class Task:
     supervised: ClassVar[bool] = False
     validated: ClassVar[bool] = True
 
-    def limit(self, samples: Samples) -> int:
+    def limit(self, samples: CliInput) -> int:
         """Return from how many samples to learn at most, unless more are asked for."""
         return self.most_rows if samples.texts is None else self.most_objects
 
-    def estimator(self, samples: Samples, X: Any) -> Any:
+    def estimator(self, samples: CliInput, X: Any) -> Any:
         """Return the estimator to fit; X is what it will be fitted to, or all distances between objects."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class Classify(Task):
     }
     OBJECTS: ClassVar[dict[str, str]] = {"rglvq": "RelationalGLVQ", "median": "MedianGLVQ"}
 
-    def estimator(self, samples: Samples, X: Any) -> Any:
+    def estimator(self, samples: CliInput, X: Any) -> Any:
         """Return the classifier that was asked for."""
         import protolearn
 
@@ -96,7 +96,7 @@ class Map(Task):
     name: ClassVar[str] = "map"
     most_rows: ClassVar[int] = 10_000
 
-    def estimator(self, samples: Samples, X: Any) -> Any:
+    def estimator(self, samples: CliInput, X: Any) -> Any:
         """Return a map of vectors or of objects."""
         from protolearn import SOM, RelationalSOM
 
@@ -131,7 +131,7 @@ class Cluster(Task):
         "k-means": ("KMeans", "RelationalKMeans"),
     }
 
-    def estimator(self, samples: Samples, X: Any) -> Any:
+    def estimator(self, samples: CliInput, X: Any) -> Any:
         """Return a neural gas or k-means, with the number of clusters of the best silhouette if none is given."""
         import protolearn
 
@@ -141,7 +141,7 @@ class Cluster(Task):
         extra = {} if samples.metric is None else {"metric": samples.metric}
         return kind(self.clusters or self._best_number(samples, kind, X), random_state=self.seed, **extra)
 
-    def _best_number(self, samples: Samples, kind: Any, X: Any) -> int:
+    def _best_number(self, samples: CliInput, kind: Any, X: Any) -> int:
         import numpy as np
         from sklearn.metrics import silhouette_score
 
@@ -167,7 +167,7 @@ class Cluster(Task):
 
 
 @dataclass(frozen=True)
-class View(Task):
+class ViewTask(Task):
     """A view of all rows in the plane."""
 
     mapping: bool = False
@@ -175,11 +175,11 @@ class View(Task):
     most_rows: ClassVar[int] = 5000
     validated: ClassVar[bool] = False
 
-    def limit(self, samples: Samples) -> int:
+    def limit(self, samples: CliInput) -> int:
         """Return from how many samples to learn at most: a mapping takes fewer, and places the others."""
         return JUDGED if self.mapping else super().limit(samples)
 
-    def estimator(self, samples: Samples, X: Any) -> Any:
+    def estimator(self, samples: CliInput, X: Any) -> Any:
         """Return t-SNE, or a mapping that places new rows as well."""
         from protolearn import TSNE, MappedEmbedding
         from protolearn.embedding.costs import tsne

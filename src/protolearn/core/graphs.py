@@ -16,7 +16,7 @@ from protolearn.core.threads import HELD, Threads, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 
-__all__ = ["Neighborhood", "PointSet", "Points", "join_components", "nearest_of_new"]
+__all__ = ["GraphPoints", "Neighborhood", "PointSet", "join_components", "nearest_of_new"]
 
 COMPONENTS = option("raise", "connect", "largest")
 
@@ -25,14 +25,14 @@ BY_PRODUCTS = 1e-8  # relative difference of squared distances by products that 
 Search = Callable[[Array, int], Any]  # vectors to squared distances (n, k) of the nearest others, and which these are
 
 
-class Points(Protocol):
+class GraphPoints(Protocol):
     """Points, as vectors (n, d) or by squared distances: of all pairs (n, n), or of new points to others (m, n).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.graphs import Neighborhood, Points, PointSet
-    >>> points: Points = PointSet(vectors=np.array([[0.0], [1.0], [3.0]]), squares=None)
+    >>> from protolearn.core.graphs import Neighborhood, GraphPoints, PointSet
+    >>> points: GraphPoints = PointSet(vectors=np.array([[0.0], [1.0], [3.0]]), squares=None)
     >>> len(points), Neighborhood(n_neighbors=1).graph(points).toarray().round(6).tolist()
     (3, [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]])
     """
@@ -50,7 +50,7 @@ class Points(Protocol):
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points given as arrays, see `Points`.
+    """Points given as arrays, see `GraphPoints`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Neighborhood:
 
     def graph(
         self,
-        points: Points,
+        points: GraphPoints,
         search: Search | None = None,
         unit: float = 1.0,
         *,
@@ -162,7 +162,7 @@ class Neighborhood:
             )
         return join_components(graph, points)
 
-    def kept(self, points: Points, search: Search | None = None, unit: float = 1.0) -> Indices:
+    def kept(self, points: GraphPoints, search: Search | None = None, unit: float = 1.0) -> Indices:
         """Return the points of the graph: all, or those of the largest component, the first of equally large ones.
 
         A warning says how many are left out.
@@ -181,7 +181,7 @@ class Neighborhood:
             )
         return kept
 
-    def of_new(self, points: Points, new: Points, unit: float = 1.0, threads: Threads | None = None) -> Any:
+    def of_new(self, points: GraphPoints, new: GraphPoints, unit: float = 1.0, threads: Threads | None = None) -> Any:
         """Return the squared distances (m, n) of new points to their neighbors among others.
 
         For new points without neighbors within the radius, an error is raised, the nearest point is used, or, with
@@ -208,7 +208,7 @@ class Neighborhood:
     def _name(self) -> str:
         return "n_neighbors" if self.radius is None else "radius"
 
-    def _joined(self, points: Points, search: Search | None, unit: float, directed: bool = False) -> Any:
+    def _joined(self, points: GraphPoints, search: Search | None, unit: float, directed: bool = False) -> Any:
         """Return the graph as it is, symmetric unless it is directed."""
         n = len(points)
         if self.radius is not None:
@@ -236,7 +236,7 @@ class Neighborhood:
         )
 
 
-def join_components(graph: Any, points: Points) -> Any:
+def join_components(graph: Any, points: GraphPoints) -> Any:
     """Connect the components of a graph by the shortest edges between them.
 
     Parameters
@@ -274,7 +274,9 @@ def join_components(graph: Any, points: Points) -> Any:
     return graph
 
 
-def nearest_of_new(points: Points, new: Points, k: int, threads: Threads | None = None) -> tuple[Floats, Indices]:
+def nearest_of_new(
+    points: GraphPoints, new: GraphPoints, k: int, threads: Threads | None = None
+) -> tuple[Floats, Indices]:
     """Return squared distances (m, k) of new points to the nearest of others, in order, and which these are.
 
     Examples
@@ -294,7 +296,7 @@ def nearest_of_new(points: Points, new: Points, k: int, threads: Threads | None 
     return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
-def _squares(new: Points, points: Points, rows: Any) -> Floats:
+def _squares(new: GraphPoints, points: GraphPoints, rows: Any) -> Floats:
     """Return the squared distances (b, n) of some new points to others, in an array of its own."""
     if new.squares is not None:
         return new.squares[rows].astype(np.float64)
@@ -303,7 +305,7 @@ def _squares(new: Points, points: Points, rows: Any) -> Floats:
     return squared_distances(new.vectors[rows], points.vectors)
 
 
-def _squares_at(new: Points, points: Points, rows: Indices, columns: Indices) -> Floats:
+def _squares_at(new: GraphPoints, points: GraphPoints, rows: Indices, columns: Indices) -> Floats:
     """Return the squared distances (e,) of pairs of new points and others, by their differences."""
     if new.squares is not None:
         return new.squares[rows, columns].astype(np.float64)
@@ -316,7 +318,7 @@ def _squares_at(new: Points, points: Points, rows: Indices, columns: Indices) ->
     return squares
 
 
-def _within(new: Points, points: Points, radius: float) -> tuple[Indices, Indices, Floats]:
+def _within(new: GraphPoints, points: GraphPoints, radius: float) -> tuple[Indices, Indices, Floats]:
     """Return the pairs of new points and others up to a distance, or beyond it by rounding, and their squares."""
     found, count, n = [], 0, len(points)
     for part in row_blocks(len(new), 8 * n, HELD):
@@ -331,7 +333,7 @@ def _within(new: Points, points: Points, radius: float) -> tuple[Indices, Indice
     return rows, columns, squares
 
 
-def _shortest_links(points: Points, parts: Indices) -> tuple[Indices, Indices, Floats]:
+def _shortest_links(points: GraphPoints, parts: Indices) -> tuple[Indices, Indices, Floats]:
     """Return the shortest link from each component but the largest to another: both ends, and the squared length."""
     outside = np.flatnonzero(parts != np.bincount(parts).argmax())
     nearest, squares = np.empty(len(outside), np.intp), np.empty(len(outside))

@@ -92,11 +92,11 @@ class Lattice:
         return len(self.coordinates)
 
     @property
-    def sheet(self) -> Sheet | None:
+    def sheet(self) -> LatticeSheet | None:
         """Rows and columns of a sheet (one row for a chain); None for other lattices."""
         if self.given is not None:
             return None
-        return Sheet(*(self.shape or (1, self.n_nodes)), self.periodic, self.kind == "hexagonal")
+        return LatticeSheet(*(self.shape or (1, self.n_nodes)), self.periodic, self.kind == "hexagonal")
 
     @cached_property
     def distances(self) -> Floats:
@@ -186,7 +186,7 @@ class Lattice:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class LatticeSheet:
     """Rows and columns of a sheet, from which distances are computed; a chain has one row.
 
     Parameters
@@ -257,7 +257,7 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     """
     _require_nodes(rows * cols)
     row, col = np.divmod(np.arange(rows * cols), cols)
-    edges = Sheet(rows, cols, periodic, hexagonal=False).edges()
+    edges = LatticeSheet(rows, cols, periodic, hexagonal=False).edges()
     return Lattice(None, np.column_stack([col, row]), edges, "rectangular", (rows, cols), periodic)
 
 
@@ -293,7 +293,7 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     _require_nodes(rows * cols)
     row, col = np.divmod(np.arange(rows * cols), cols)
     centers = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
-    edges = Sheet(rows, cols, periodic, hexagonal=True).edges()
+    edges = LatticeSheet(rows, cols, periodic, hexagonal=True).edges()
     return Lattice(None, centers, edges, "hexagonal", (rows, cols), periodic)
 
 
@@ -321,7 +321,7 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     """
     _require_nodes(n_nodes)
     coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(float(n_nodes)), np.zeros(n_nodes)])
-    edges = Sheet(1, n_nodes, periodic, hexagonal=False).edges()
+    edges = LatticeSheet(1, n_nodes, periodic, hexagonal=False).edges()
     return Lattice(None, coordinates, edges, "chain", periodic=periodic)
 
 

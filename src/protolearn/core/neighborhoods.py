@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.lattices import Lattice, Sheet
+from protolearn.core.lattices import Lattice, LatticeSheet
 from protolearn.core.numerics import decayed, flushed
 from protolearn.core.statistics import Statistics
 from protolearn.core.threads import HELD, row_blocks
@@ -169,7 +169,7 @@ class Structured:
         parts = [decayed(self._log_kernel(self.lattice.distances_from(some))) @ rows for some in self._blocks(nodes)]
         return np.concatenate(parts)
 
-    def _along_rows(self, sheet: Sheet, rows: Floats) -> Floats:
+    def _along_rows(self, sheet: LatticeSheet, rows: Floats) -> Floats:
         """Return the same on a sheet, where the kernel between two of its rows depends on how far apart they are.
 
         Rows that are as far above as others are below are added first.
@@ -194,7 +194,7 @@ class Structured:
         assert self.lattice.sheet is not None
         return list(self._steps(self.lattice.sheet))
 
-    def _steps(self, sheet: Sheet) -> Iterator[tuple[NDArray[np.intp], int, Floats]]:
+    def _steps(self, sheet: LatticeSheet) -> Iterator[tuple[NDArray[np.intp], int, Floats]]:
         """Yield rows, a number of steps down or up from them, and the kernel (C, C) between nodes so far apart.
 
         Odd rows of hexagons are shifted, so even and odd ones take turns.

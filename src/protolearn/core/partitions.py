@@ -39,9 +39,9 @@ from protolearn.core.validation import (
 )
 
 __all__ = [
+    "BlockReader",
     "ClassReader",
     "ObjectPartitions",
-    "ObjectReader",
     "PartitionError",
     "PartitionedSource",
     "Partitions",
@@ -160,7 +160,7 @@ class ClassReader(Reader):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectReader(Reader):
+class BlockReader(Reader):
     """How the blocks of a partition become objects with weights and labels.
 
     Parameters
@@ -172,7 +172,7 @@ class ObjectReader(Reader):
 
     Examples
     --------
-    >>> reader = ObjectReader(np.dtype(np.float64), read=np.array)
+    >>> reader = BlockReader(np.dtype(np.float64), read=np.array)
     >>> samples = reader(["kitten", "mitten"], None, [0.0, 2.0])
     >>> samples.X.tolist(), samples.weights
     (['mitten'], array([2.]))
@@ -838,7 +838,7 @@ def read_objects(
 ) -> ObjectPartitions:
     """Count the objects of a Dask bag, or of any collection, with labels and weights whose partitions are those of it.
 
-    What a partition holds is left to ``read``, see `ObjectReader`.
+    What a partition holds is left to ``read``, see `BlockReader`.
 
     Parameters
     ----------
@@ -868,7 +868,7 @@ def read_objects(
     '3 samples in 3 partitions'
     """
     parts = (X, y if supervised else None, sample_weight)
-    reader = ObjectReader(np.dtype(np.float64), read=read)
+    reader = BlockReader(np.dtype(np.float64), read=read)
     unread = ObjectPartitions(_blocks(*parts), reader, NOTHING, parts, n_jobs=n_jobs)
     return _read_first(unread, partial(_counted, reader, supervised))
 

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__, embedding, lvq, maps, relational
 from protolearn.core.estimator import Estimator
-from protolearn.deployment._onnx_models import INDEX, LABEL, Graph, answers, columns, inner_models, labels_of
+from protolearn.deployment._onnx_models import INDEX, LABEL, OnnxGraph, answers, columns, inner_models, labels_of
 
 __all__ = ["convert", "register"]
 
@@ -152,7 +152,7 @@ def _keep_shapes(operator: Any) -> None:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Write the formulas of a model into a graph."""
-    graph, variables = Graph(scope, container), iter(operator.inputs)
+    graph, variables = OnnxGraph(scope, container), iter(operator.inputs)
     samples = [graph.joined([graph.numbers(next(variables).full_name) for _ in range(size)]) for size in operator.sizes]
     found = answers(graph, operator.raw_operator, samples, [output.raw_name for output in operator.outputs])
     types = {DoubleTensorType: TensorProto.DOUBLE, FloatTensorType: TensorProto.FLOAT}
@@ -168,7 +168,7 @@ def _fill_in(scope: Any, operator: Any, container: Any) -> None:
     if not double or imputer.add_indicator or not isinstance(missing, float) or not np.isnan(missing):
         get_converter("SklearnSimpleImputer")(scope, operator, container)
         return
-    graph, kept = Graph(scope, container), np.flatnonzero(~np.isnan(imputer.statistics_))
+    graph, kept = OnnxGraph(scope, container), np.flatnonzero(~np.isnan(imputer.statistics_))
     x = graph("Gather", graph.joined([variable.full_name for variable in operator.inputs]), kept, axis=1)
     filled = graph("Where", graph("IsNaN", x), imputer.statistics_[kept], x)
     container.add_node("Identity", [filled], [operator.outputs[0].full_name])

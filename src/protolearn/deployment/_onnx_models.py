@@ -40,9 +40,9 @@ __all__ = [
     "INDEX",
     "LABEL",
     "NUMBER",
-    "Column",
-    "Graph",
     "Inner",
+    "OnnxColumn",
+    "OnnxGraph",
     "Tensor",
     "answers",
     "columns",
@@ -56,7 +56,7 @@ Tensor = str | Array | float | int
 AXES_ARE_INPUTS = {"ReduceSum": 13, "ReduceMin": 18, "ReduceMax": 18, "ReduceSumSquare": 18, "ReduceLogSumExp": 18}
 
 
-class Graph:
+class OnnxGraph:
     """A graph that grows by calls, ``graph("MatMul", x, matrix)``, in a conversion of skl2onnx.
 
     Parameters
@@ -207,7 +207,7 @@ PAIRS = (
 NO_MAP = "it has no out-of-sample mapping. Use MappedEmbedding, which learns one"
 
 
-class Column(NamedTuple):
+class OnnxColumn(NamedTuple):
     """An answer of a model: its name, what it is, and its number of columns, None for one value a sample."""
 
     name: str
@@ -230,26 +230,26 @@ def inner_models(model: Any) -> list[Inner]:
     return [Inner(one[:-1], one[-1]) if isinstance(one, Pipeline) else Inner(None, one) for one in found]
 
 
-def columns(model: Any, transforms: bool) -> list[Column]:
+def columns(model: Any, transforms: bool) -> list[OnnxColumn]:
     """Return what a model answers, or what its `transform` returns; refuse one that has no ONNX form."""
     refuse(model)
     for _, inner in inner_models(model):
         refuse(inner)
     if transforms:
-        return [Column("transformed", NUMBER, _transformed_width(model))]
+        return [OnnxColumn("transformed", NUMBER, _transformed_width(model))]
     if isinstance(model, LVQClassifier | PrototypeClassifier):
         n_classes, k = len(model.classes_), len(model.prototype_labels_)
-        probabilities, distances = Column("probabilities", NUMBER, n_classes), Column("distances", NUMBER, k)
-        return [Column("label", LABEL), probabilities, distances, Column("confidence", NUMBER)]
+        probabilities, distances = OnnxColumn("probabilities", NUMBER, n_classes), OnnxColumn("distances", NUMBER, k)
+        return [OnnxColumn("label", LABEL), probabilities, distances, OnnxColumn("confidence", NUMBER)]
     if isinstance(model, PrototypeMap):
-        code = [Column("code", NUMBER, _transformed_width(model))] if isinstance(model, ShapedMap) else []
-        return [Column("winner", INDEX), Column("distances", NUMBER, len(model.prototypes_)), *code]
+        code = [OnnxColumn("code", NUMBER, _transformed_width(model))] if isinstance(model, ShapedMap) else []
+        return [OnnxColumn("winner", INDEX), OnnxColumn("distances", NUMBER, len(model.prototypes_)), *code]
     if isinstance(model, OutlierDetector):
-        return [Column("label", INDEX), Column("scores", NUMBER)]
-    return [Column("transformed", NUMBER, _transformed_width(model))]
+        return [OnnxColumn("label", INDEX), OnnxColumn("scores", NUMBER)]
+    return [OnnxColumn("transformed", NUMBER, _transformed_width(model))]
 
 
-def answers(graph: Graph, model: Any, samples: Sequence[str], names: Sequence[str]) -> dict[str, Tensor]:
+def answers(graph: OnnxGraph, model: Any, samples: Sequence[str], names: Sequence[str]) -> dict[str, Tensor]:
     """Return the answers of a model, given the samples of each of its `inner_models`, in double precision."""
     if list(names) == ["transformed"]:
         return {"transformed": _transformed(graph, model, samples[0])}
@@ -336,7 +336,7 @@ KNOWN = (
 # Distances
 
 
-def _distances(graph: Graph, model: Any, x: Tensor, measure: str | None = None) -> str:
+def _distances(graph: OnnxGraph, model: Any, x: Tensor, measure: str | None = None) -> str:
     """Return the distances of samples to the prototypes of a map or LVQ classifier."""
     if isinstance(model, ShapedMap):
         return _distances_to_shapes(graph, model, x, measure)
@@ -353,13 +353,13 @@ def _distances(graph: Graph, model: Any, x: Tensor, measure: str | None = None) 
     return graph("Add", D, np.where(hidden, np.inf, 0.0)) if hidden.any() else D
 
 
-def _seen(graph: Graph, metric: Any, x: Tensor, W: Floats) -> tuple[Tensor, Floats]:
+def _seen(graph: OnnxGraph, metric: Any, x: Tensor, W: Floats) -> tuple[Tensor, Floats]:
     """Return samples and prototypes as one learned matrix projects them, from a common origin."""
     (omega,), origin = as_metric(metric).omegas, np.median(W, axis=0)
     return graph("MatMul", graph("Sub", x, origin), omega.T), (W - origin) @ omega.T
 
 
-def _learned_distances(graph: Graph, model: LVQClassifier, x: Tensor) -> str:
+def _learned_distances(graph: OnnxGraph, model: LVQClassifier, x: Tensor) -> str:
     W, metric = model.prototypes_, getattr(model, "metric", None)
     if isinstance(metric, MinkowskiMetric):
         gaps = graph("Abs", graph("Sub", graph("Unsqueeze", x, np.array([1])), W))
@@ -377,7 +377,7 @@ def _learned_distances(graph: Graph, model: LVQClassifier, x: Tensor) -> str:
     return graph.squares(*_seen(graph, learned, x, W))
 
 
-def _distances_to_patches(graph: Graph, model: CIALVQ, x: Tensor) -> str:
+def _distances_to_patches(graph: OnnxGraph, model: CIALVQ, x: Tensor) -> str:
     """Return distances of spectra; what comes before powers are taken is linear, so unit vectors tell all of it."""
     units = fft2(_nameless(model).intensities(np.eye(model.n_features_in_)), norm="ortho") * model.filter_gains_
     A = units.reshape(*units.shape[:2], -1).transpose(1, 0, 2)  # (s, N, frequencies)
@@ -393,7 +393,7 @@ def _distances_to_patches(graph: Graph, model: CIALVQ, x: Tensor) -> str:
     return graph("Transpose", graph.reduce("ReduceSumSquare", gaps, 2), perm=[1, 0])
 
 
-def _distances_to_shapes(graph: Graph, model: ShapedMap, x: Tensor, measure: str | None) -> str:
+def _distances_to_shapes(graph: OnnxGraph, model: ShapedMap, x: Tensor, measure: str | None) -> str:
     terms, W = model.distance_terms(measure), np.asarray(model.prototypes_, np.float64)
     z = graph.projected(x, terms.directions, np.arange(len(W)), W)
     gained = graph.reduce("ReduceSum", graph("Mul", graph("Mul", z, z), terms.gains[:, None]), 2)
@@ -403,7 +403,7 @@ def _distances_to_shapes(graph: Graph, model: ShapedMap, x: Tensor, measure: str
     return graph("Add", D, graph("Mul", graph.squares(graph("Mul", x, terms.scale), W * terms.scale), terms.rest))
 
 
-def _winners(graph: Graph, model: Any, x: Tensor, D: Tensor) -> str:
+def _winners(graph: OnnxGraph, model: Any, x: Tensor, D: Tensor) -> str:
     """Return the nearest prototypes; of subspaces that are equally good, the measure of VQPCA decides."""
     tied = isinstance(model, ShapedMap) and model.measure_ == "reconstruction"
     return graph.nearest(_distances(graph, model, x, model.measure_) if tied else D)
@@ -419,7 +419,7 @@ def _nameless(model: Any) -> Any:
 # Classes
 
 
-def _of_lvq(graph: Graph, model: LVQClassifier, x: Tensor) -> dict[str, Tensor]:
+def _of_lvq(graph: OnnxGraph, model: LVQClassifier, x: Tensor) -> dict[str, Tensor]:
     D, n_classes = _distances(graph, model, x), len(model.classes_)
     codes = np.searchsorted(model.classes_, model.prototype_labels_)
     near = graph.of_classes(D, codes, n_classes)
@@ -434,12 +434,12 @@ def _of_lvq(graph: Graph, model: LVQClassifier, x: Tensor) -> dict[str, Tensor]:
     return {"label": label, "probabilities": probabilities, "distances": D, "confidence": confidence}
 
 
-def _novelty(graph: Graph, model: LVQClassifier, D: Tensor) -> str:
+def _novelty(graph: OnnxGraph, model: LVQClassifier, D: Tensor) -> str:
     radii = np.maximum(model.acceptance_radii_, np.finfo(np.float64).tiny)
     return graph.reduce("ReduceMin", graph("Div", D, radii), 1)
 
 
-def _label(graph: Graph, model: Any, winners: Tensor, confidence: Tensor, novel: str | None = None) -> str:
+def _label(graph: OnnxGraph, model: Any, winners: Tensor, confidence: Tensor, novel: str | None = None) -> str:
     rejected = [] if novel is None else [novel]
     if model.reject_threshold > 0:
         rejected.append(graph("Less", confidence, float(model.reject_threshold)))
@@ -449,7 +449,7 @@ def _label(graph: Graph, model: Any, winners: Tensor, confidence: Tensor, novel:
     return graph("Gather", labels_of(model), winners, axis=0)
 
 
-def _of_classifier(graph: Graph, model: PrototypeClassifier, samples: Sequence[str]) -> dict[str, Tensor]:
+def _of_classifier(graph: OnnxGraph, model: PrototypeClassifier, samples: Sequence[str]) -> dict[str, Tensor]:
     maps, n_classes = [inner.model for inner in inner_models(model)], len(model.classes_)
     D = graph.joined([_distances(graph, one, x) for one, x in zip(maps, samples)])
     codes = np.searchsorted(model.classes_, model.prototype_labels_)
@@ -471,7 +471,7 @@ def _of_classifier(graph: Graph, model: PrototypeClassifier, samples: Sequence[s
     return {"label": label, "probabilities": probabilities, "distances": D, "confidence": confidence}
 
 
-def _of_detector(graph: Graph, model: OutlierDetector, x: Tensor) -> dict[str, Tensor]:
+def _of_detector(graph: OnnxGraph, model: OutlierDetector, x: Tensor) -> dict[str, Tensor]:
     inner = inner_models(model)[0].model
     if isinstance(inner, ShapedMap):
         with np.errstate(divide="ignore"):
@@ -500,7 +500,7 @@ def _transformed_width(model: Any) -> int:
     return len(model.get_feature_names_out())
 
 
-def _transformed(graph: Graph, model: Any, x: Tensor) -> Tensor:
+def _transformed(graph: OnnxGraph, model: Any, x: Tensor) -> Tensor:
     """Return what `transform` returns."""
     if isinstance(model, ShapedMap):
         k, W = len(model.prototypes_), np.asarray(model.prototypes_, np.float64)
@@ -536,7 +536,7 @@ def _transformed(graph: Graph, model: Any, x: Tensor) -> Tensor:
     return x
 
 
-def _on_charts(graph: Graph, charts: Charts, weights: Floats, x: Tensor) -> str:
+def _on_charts(graph: OnnxGraph, charts: Charts, weights: Floats, x: Tensor) -> str:
     """Return positions that are linear on each chart, as ``charts.place`` does."""
     k, m, d = charts.axes.shape
     blocks, origin = weights.reshape(k, m + 1, -1), charts.centers.mean(axis=0)
@@ -551,7 +551,7 @@ def _on_charts(graph: Graph, charts: Charts, weights: Floats, x: Tensor) -> str:
     return graph.reduce("ReduceSum", graph("Mul", local, graph("Unsqueeze", shares, np.array([2]))), 1)
 
 
-def _chart_shares(graph: Graph, charts: Charts, x: Tensor) -> str:
+def _chart_shares(graph: OnnxGraph, charts: Charts, x: Tensor) -> str:
     gating, k = charts.gating, len(charts)
     D = _distances(graph, charts.model, x, "logdet" if gating.kind == "density" else None)
     if gating.kind == "rank":

@@ -93,7 +93,7 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
     with chunk_threads(n_jobs) as n_threads:
         outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
         done = 0
-        with _Pairs(
+        with _TilePairs(
             measure.name, len(a) * (len(a) - 1) // 2 if b is None else result.size, verbose, "pair"
         ) as progress:
             for n_pairs in Threads(outer).map(compute, tiles):
@@ -102,7 +102,7 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
     return result
 
 
-class _Pairs(Progress):
+class _TilePairs(Progress):
     """Progress in pairs, of which there are so many that lines say their share, and the time."""
 
     def line(self, done: int, **values: float | None) -> str:

@@ -117,7 +117,7 @@ def measure_of(metric: Any, params: dict[str, Any], symmetrize: str = "raise") -
     if is_learned(metric):
         if params:
             raise ValueError(f"A learned metric has no parameters, but {', '.join(params)} was given.")
-        return Learned(as_metric(metric, "dissimilarities"))
+        return LearnedDistance(as_metric(metric, "dissimilarities"))
     if callable(metric):
         return Function(metric, params, symmetrize)
     kind = _MEASURES[metric_name(metric)]
@@ -180,7 +180,7 @@ def is_metric(metric: Any, *names: str) -> bool:
 
 
 @dataclass(eq=False)
-class Learned(Measure):
+class LearnedDistance(Measure):
     """Distances by a learned metric, the mean of squares if they depend on the order of two samples."""
 
     metric: LearnedMetric
@@ -201,7 +201,7 @@ class Learned(Measure):
 
 
 @dataclass(frozen=True)
-class Objects:
+class ObjectPairs:
     """Objects of any kind, with their places in the collection that they come from."""
 
     items: Array
@@ -211,8 +211,8 @@ class Objects:
     def __len__(self) -> int:
         return len(self.items)
 
-    def __getitem__(self, rows: Any) -> Objects:
-        return Objects(self.items[rows], self.places[rows], self.name)
+    def __getitem__(self, rows: Any) -> ObjectPairs:
+        return ObjectPairs(self.items[rows], self.places[rows], self.name)
 
 
 @dataclass(eq=False)
@@ -229,15 +229,15 @@ class Function(Measure):
     def __post_init__(self) -> None:
         self.name = getattr(self.function, "__name__", type(self.function).__name__)
 
-    def encode(self, objects: Any, name: str = "X") -> Objects:
+    def encode(self, objects: Any, name: str = "X") -> ObjectPairs:
         """Give each object its place."""
         given = listed(objects, name)
         items = np.empty(len(given), dtype=object)
         for i, one in enumerate(given):
             items[i] = one
-        return Objects(items, np.arange(len(items)), name)
+        return ObjectPairs(items, np.arange(len(items)), name)
 
-    def block(self, a: Objects, b: Objects, n_threads: int = 1) -> Floats:
+    def block(self, a: ObjectPairs, b: ObjectPairs, n_threads: int = 1) -> Floats:
         """Call the function for each pair, in both orders if their mean is asked for."""
         result = np.empty((len(a), len(b)))
         for i, x in enumerate(a.items):
@@ -248,7 +248,7 @@ class Function(Measure):
                     result[i, j] = self._value(a, i, b, j)
         return result
 
-    def check(self, encoded: Objects) -> int:
+    def check(self, encoded: ObjectPairs) -> int:
         """Require, of a few objects, that their order does not matter, and that they are not unlike themselves."""
         n = len(encoded)
         if self.symmetrize == "mean" or n == 0:
@@ -270,7 +270,7 @@ class Function(Measure):
                 raise ValueError(f"{self._call(encoded, i, encoded, i)} is {value:g}, not 0. {remedy}")
         return len(there) + len(back) + len(own)
 
-    def _value(self, a: Objects, i: int, b: Objects, j: int) -> float:
+    def _value(self, a: ObjectPairs, i: int, b: ObjectPairs, j: int) -> float:
         try:
             value = self.function(a.items[i], b.items[j], **self.params)
         except Exception as error:
@@ -279,5 +279,5 @@ class Function(Measure):
             raise ValueError(f"{self._call(a, i, b, j)} returned {value!r}; it must be a number, 0 or more.")
         return float(value)
 
-    def _call(self, a: Objects, i: int, b: Objects, j: int) -> str:
+    def _call(self, a: ObjectPairs, i: int, b: ObjectPairs, j: int) -> str:
         return f"{self.name}({a.name}[{a.places[i]}], {b.name}[{b.places[j]}])"

@@ -24,7 +24,7 @@ from protolearn.core.validation import (
 )
 from protolearn.dissimilarities import METRICS, checked_with_scale, is_metric, pairwise
 
-__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "squares_of", "vector_samples"]
+__all__ = ["Embedding", "Lens", "View", "ViewSamples", "check_square", "squares_of", "vector_samples"]
 
 
 LEAST_SAMPLES = 4
@@ -32,7 +32,7 @@ ROWS = 256  # compared with all others in one call, after which Python heeds int
 
 
 @dataclass(frozen=True)
-class Samples:
+class ViewSamples:
     """Samples as vectors (n, d) or as squared distances (n, n), and the unit of their distances.
 
     Vectors are relative to an origin.
@@ -46,7 +46,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.vectors if self.squares is None else self.squares)  # type: ignore[arg-type]
 
-    def part(self, rows: Array) -> Samples:
+    def part(self, rows: Array) -> ViewSamples:
         """Return some of the samples."""
         if len(rows) == len(self):
             return self
@@ -55,7 +55,7 @@ class Samples:
         assert self.vectors is not None
         return replace(self, vectors=self.vectors[rows])
 
-    def rescaled(self) -> Samples:
+    def rescaled(self) -> ViewSamples:
         """Return the samples in the unit that they would have on their own."""
         if self.squares is not None:
             unit = power_of_two(float(np.sqrt(self.squares.max())))
@@ -194,7 +194,7 @@ class Embedding(View, Estimator):
     def _of_vectors(self) -> bool:
         return is_metric(self.metric, "euclidean")
 
-    def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
+    def _read_samples(self, X: Any, n_jobs: int | None = None) -> ViewSamples:
         """Return the samples, scaled by a power of two such that no square overflows or underflows."""
         if issparse(X):
             raise TypeError(
@@ -235,7 +235,7 @@ class Embedding(View, Estimator):
         unit = power_of_two(largest)
         squares = np.maximum(given / unit, 0.0) if squared else np.square(given / unit)
         np.fill_diagonal(squares, 0.0)
-        return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
+        return ViewSamples(None, squares, float(np.sqrt(unit)) if squared else unit)
 
 
 def squares_of(X: Array, unit: float, squared: bool) -> Floats:
@@ -254,7 +254,7 @@ def squares_of(X: Array, unit: float, squared: bool) -> Floats:
     return np.square(X / unit).astype(np.float64)
 
 
-def vector_samples(X: Array) -> Samples:
+def vector_samples(X: Array) -> ViewSamples:
     """Return centered vectors, in a unit in which none is large.
 
     Examples
@@ -267,7 +267,7 @@ def vector_samples(X: Array) -> Samples:
     origin = np.median(X[:: 1 + len(X) // 1000], axis=0)
     vectors = X - origin
     unit = power_of_two(np.abs(vectors).max())
-    return Samples(vectors / vectors.dtype.type(unit), None, unit, origin)
+    return ViewSamples(vectors / vectors.dtype.type(unit), None, unit, origin)
 
 
 def check_square(X: Any) -> None:

@@ -35,7 +35,7 @@ from protolearn.lvq import LVQClassifier
 __all__ = [
     "Charting",
     "Glued",
-    "Whitened",
+    "WhiteCharts",
     "chart_groups",
     "coordinated",
     "glued",
@@ -65,7 +65,7 @@ class Glued(NamedTuple):
     positions: Floats
 
 
-class Whitened(NamedTuple):
+class WhiteCharts(NamedTuple):
     """Features of charts, times their shares, with identity covariance within each chart; the constant is one too.
 
     ``features = U @ back``, so weights of U are ``back @`` weights of these. ``constant`` are the weights for which all
@@ -231,7 +231,7 @@ def chart_groups(shares: Floats, others: Floats, overlap: float) -> Array:
     return groups
 
 
-def whitened(z: Floats, shares: Floats, thin: float = THIN) -> Whitened:
+def whitened(z: Floats, shares: Floats, thin: float = THIN) -> WhiteCharts:
     """Return features of charts that are white within each chart, without coordinates that hardly vary."""
     n, k, m = z.shape
     columns, back, constant = [], [], []
@@ -260,7 +260,7 @@ def whitened(z: Floats, shares: Floats, thin: float = THIN) -> Whitened:
         back.append(block)
         constant.append([*np.zeros(q - 1), np.sqrt(mass / n)])
     blocks = sparse.csr_array(sparse.block_diag([sparse.coo_array(block) for block in back]))
-    return Whitened(sparse.hstack(columns, format="csr"), blocks, np.concatenate(constant))
+    return WhiteCharts(sparse.hstack(columns, format="csr"), blocks, np.concatenate(constant))
 
 
 def _largest(gram: Any, constant: Floats, n_components: int) -> tuple[Floats, Floats]:

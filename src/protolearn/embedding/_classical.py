@@ -18,7 +18,7 @@ from protolearn.core.parameters import integer
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.dissimilarities import Dissimilarities, gram_matrix
-from protolearn.embedding._base import Embedding, Lens, Samples, squares_of
+from protolearn.embedding._base import Embedding, Lens, ViewSamples, squares_of
 from protolearn.embedding.mappings import LinearMap, SolvedMapping
 
 __all__ = [
@@ -208,7 +208,7 @@ class ClassicalMDS(Embedding):
                 return self.mapping_.place(self._lens.see(X))
             return self.mapping_.place(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def _scale_vectors(self, samples: Samples) -> Floats:
+    def _scale_vectors(self, samples: ViewSamples) -> Floats:
         """Set positions of vectors; return eigenvalues, of the smaller of the matrices of features and of samples."""
         assert samples.vectors is not None
         vectors = samples.vectors.astype(np.float64)
@@ -226,7 +226,7 @@ class ClassicalMDS(Embedding):
         self.embedding_ = samples.unit * (vectors @ weights)
         return values
 
-    def _scale_pairs(self, samples: Samples) -> Floats:
+    def _scale_pairs(self, samples: ViewSamples) -> Floats:
         """Set positions of objects from their dissimilarities; return eigenvalues."""
         assert samples.squares is not None
         values, axes = _eigen(gram_matrix(samples.squares, squared=True))

@@ -21,7 +21,7 @@ from protolearn.core.parameters import constrained, integer, none, option, posit
 from protolearn.core.threads import CLOSE, Threads, block_size, cut, row_blocks
 from protolearn.core.types import Array, Bools, Floats
 from protolearn.dissimilarities import shortest_paths
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import TINY, Exact, floors
 from protolearn.embedding._fast import Fast, degree, is_tame
@@ -97,10 +97,10 @@ class DataPart(Protocol):
 
     metric: ClassVar[bool]  # whether positions have the unit of the data
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return a table (n, n) of the samples."""
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return a table (m, n) of new samples, given as vectors or as squared distances (m, n) to the others."""
 
 
@@ -119,21 +119,21 @@ class OnGraph:
         """Definition of the neighborhood graph."""
         return Neighborhood(self.n_neighbors, self.radius, self.components)
 
-    def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
+    def kept(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Array:
         """Return the indices of the samples that are included."""
         return self.neighborhood.kept(samples, _search(threads, rng), samples.unit)
 
-    def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
+    def reached(self, samples: ViewSamples, new: ViewSamples, threads: Threads) -> Bools:
         """Return which new samples have neighbors."""
         if self.radius is None:
             return np.ones(len(new), bool)
         return np.diff(self._of_new(samples, new, threads).indptr) > 0
 
-    def _of(self, samples: Samples, threads: Threads, rng: RandomState, **options: bool) -> Any:
+    def _of(self, samples: ViewSamples, threads: Threads, rng: RandomState, **options: bool) -> Any:
         """Return the squared distances (n, n) of neighbors as a connected graph."""
         return self.neighborhood.graph(samples, _search(threads, rng), samples.unit, **options)
 
-    def _of_new(self, samples: Samples, new: Samples, threads: Threads) -> Any:
+    def _of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads) -> Any:
         """Return the squared distances (m, n) of new samples to their neighbors."""
         return self.neighborhood.of_new(samples, new, samples.unit, threads)
 
@@ -156,9 +156,9 @@ class Affinities:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import Affinities
-    >>> samples = Samples(np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]), None, unit=1.0)
     >>> P = Affinities(perplexity=1.5, symmetric=False).of(samples, Threads(), np.random.RandomState(0))
     >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(6).tolist()
     ([1, 0, 3, 2, 5, 4], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
@@ -169,7 +169,7 @@ class Affinities:
 
     metric: ClassVar[bool] = False
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbors only."""
         n = len(samples)
         check_perplexity(self.perplexity, n)
@@ -177,7 +177,7 @@ class Affinities:
         conditional = conditional_affinities(neighbors, calibrated(neighbors.squares, self.perplexity, threads)[0])
         return joint_affinities(conditional) if self.symmetric else conditional
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return affinities (m, n), each row normalized to 1; no sample is a neighbor of itself."""
         squares, indices = nearest_of_new(samples, new, self._reach(len(samples)) + 1, threads)
         itself = squares[:, :1] == 0.0
@@ -196,21 +196,21 @@ class Distances:
     --------
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import Distances
-    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
     >>> Distances().of(samples, Threads(), np.random.RandomState(0)).round(6).tolist()
     [[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
     """
 
     metric: ClassVar[bool] = True
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return distances (n, n)."""
         _refuse_many(samples)
         return np.sqrt(samples.all_squares())
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return distances (m, n)."""
         from scipy.spatial.distance import cdist
 
@@ -225,21 +225,21 @@ class InnerProducts:
     --------
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import InnerProducts
-    >>> samples = Samples(np.array([[1.0], [2.0], [3.0]]), None, unit=1.0)  # -1, 0, 1 as seen from their mean
+    >>> samples = ViewSamples(np.array([[1.0], [2.0], [3.0]]), None, unit=1.0)  # -1, 0, 1 as seen from their mean
     >>> InnerProducts().of(samples, Threads(), np.random.RandomState(0)).diagonal().tolist()
     [1.0, 0.0, 1.0]
     """
 
     metric: ClassVar[bool] = True
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return products (n, n)."""
         _refuse_many(samples)
         return self.of_new(samples, samples, threads, rng)
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return products (m, n)."""
         if new.squares is None:
             vectors, mean = _vectors(samples), _vectors(samples).mean(axis=0, dtype=np.float64)
@@ -268,9 +268,9 @@ class Geodesics(OnGraph):
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import Geodesics
-    >>> samples = Samples(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [-0.1, 1.2]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [-0.1, 1.2]]), None, unit=1.0)
     >>> lengths = Geodesics(n_neighbors=1).of(samples, Threads(), np.random.RandomState(0))
     >>> round(float(lengths[0, 3]), 1)
     3.2
@@ -282,12 +282,12 @@ class Geodesics(OnGraph):
 
     metric: ClassVar[bool] = True
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return lengths (n, n)."""
         _refuse_many(samples)
         return shortest_paths(self._of(samples, threads, rng))
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Floats:
         """Return lengths (m, n) of paths that start at a neighbor of the new sample."""
         between = shortest_paths(self._of(samples, threads, rng, quiet=True))
         edges = self._of_new(samples, new, threads)
@@ -315,9 +315,9 @@ class EdgeSquares(OnGraph):
     --------
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import EdgeSquares
-    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
     >>> EdgeSquares(n_neighbors=1).of(samples, Threads(), np.random.RandomState(0)).toarray().round(6).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
     """
@@ -328,11 +328,11 @@ class EdgeSquares(OnGraph):
 
     metric: ClassVar[bool] = True
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return a symmetric graph (n, n)."""
         return self._of(samples, threads, rng)
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return edges (m, n) to the training samples."""
         return self._of_new(samples, new, threads)
 
@@ -360,9 +360,9 @@ class HeatKernel(OnGraph):
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import HeatKernel
-    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
     >>> weights = HeatKernel(n_neighbors=1, width=4.0).of(samples, Threads(), np.random.RandomState(0)).toarray()
     >>> weights[1].round(3).tolist()
     [0.779, 0.0, 0.368]
@@ -375,12 +375,12 @@ class HeatKernel(OnGraph):
 
     metric: ClassVar[bool] = False
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return a symmetric graph (n, n)."""
         graph = self._of(samples, threads, rng)
         return self._warmed(graph, graph, samples.unit)
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return edges (m, n) to the training samples."""
         graph = self._of(samples, threads, rng, quiet=True)
         return self._warmed(self._of_new(samples, new, threads), graph, samples.unit)
@@ -412,9 +412,9 @@ class Reconstruction(OnGraph):
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding._base import ViewSamples
     >>> from protolearn.embedding.costs import Reconstruction
-    >>> samples = Samples(np.array([[0.0], [1.0], [4.0]]), None, unit=1.0)
+    >>> samples = ViewSamples(np.array([[0.0], [1.0], [4.0]]), None, unit=1.0)
     >>> weights = Reconstruction(n_neighbors=2).of(samples, Threads(), np.random.RandomState(0)).toarray()
     >>> weights[1].round(2).tolist()
     [0.75, 0.0, 0.25]
@@ -427,13 +427,13 @@ class Reconstruction(OnGraph):
 
     metric: ClassVar[bool] = False
 
-    def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return weights (n, n), each row of which sums to 1."""
         vectors = _vectors(samples)
         graph = self._of(samples, threads, rng, directed=True)
         return weights_in_graph(vectors, vectors, graph, self.regularization)
 
-    def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
+    def of_new(self, samples: ViewSamples, new: ViewSamples, threads: Threads, rng: RandomState) -> Any:
         """Return weights (m, n), each row of which sums to 1."""
         edges = self._of_new(samples, new, threads)
         return weights_in_graph(_vectors(new), _vectors(samples), edges, self.regularization)
@@ -444,7 +444,7 @@ def _search(threads: Threads, rng: RandomState) -> Any:
     return partial(nearest_vectors, threads=threads, rng=rng)
 
 
-def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+def _nearest(samples: ViewSamples, k: int, threads: Threads, rng: RandomState) -> Neighbors:
     integer(1, len(samples) - 1).check("n_neighbors", k)
     if samples.vectors is None:
         return nearest_in_matrix(samples.all_squares(), k)
@@ -457,13 +457,13 @@ def _in_rows(values: Floats, indices: Any, n: int) -> Any:
     return sparse.csr_array((values.ravel(), np.ravel(indices), np.arange(0, m * k + 1, k)), shape=(m, n))
 
 
-def _vectors(samples: Samples) -> Array:
+def _vectors(samples: ViewSamples) -> Array:
     if samples.vectors is None:
         raise ValueError("This cost needs vectors, not dissimilarities; use another one, such as 'isomap' or 'tsne'.")
     return samples.vectors
 
 
-def _refuse_many(samples: Samples) -> None:
+def _refuse_many(samples: ViewSamples) -> None:
     if len(samples) > MOST_PAIRS:
         raise ValueError(
             f"The cost cannot compare all pairs of n_samples={len(samples)}; train on a subset of the samples, or use "
@@ -656,7 +656,7 @@ class SquaredError:
 # Views
 
 
-class _Pairs(ABC):
+class _ViewPairs(ABC):
     """Base of views that are characterized by one number for each pair, which must be symmetric in the data."""
 
     size: ClassVar[float] = 1.0
@@ -723,7 +723,7 @@ class _Pairs(ABC):
 
 
 @dataclass(frozen=True)
-class DistanceView(_Pairs):
+class DistanceView(_ViewPairs):
     """Distances between points.
 
     Examples
@@ -749,7 +749,7 @@ class DistanceView(_Pairs):
 
 
 @dataclass(frozen=True)
-class SquaredDistanceView(_Pairs):
+class SquaredDistanceView(_ViewPairs):
     """Squared distances between points.
 
     Examples
@@ -774,7 +774,7 @@ class SquaredDistanceView(_Pairs):
 
 
 @dataclass(frozen=True)
-class InnerProductView(_Pairs):
+class InnerProductView(_ViewPairs):
     """Inner products of points, relative to their mean.
 
     Examples

@@ -17,8 +17,8 @@ from protolearn.embedding.divergences import Divergence
 __all__ = [
     "Densities",
     "Exact",
+    "Gradient",
     "LocalRadii",
-    "Step",
     "floors",
 ]
 
@@ -34,7 +34,7 @@ Q_FLOOR_OF_RATIOS = 1e-6  # the same if the divergence pulls by a negative power
 TINY = np.finfo(np.float64).tiny
 
 
-class Step(NamedTuple):
+class Gradient(NamedTuple):
     """Gradient (n, d) of the divergence, and the total attraction of all pairs, the natural unit of the gradient.
 
     Parameters
@@ -47,8 +47,8 @@ class Step(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.embedding.forces import Step
-    >>> step = Step(np.array([[0.2, 0.0], [-0.2, 0.0]]), mass=2.0)
+    >>> from protolearn.embedding.forces import Gradient
+    >>> step = Gradient(np.array([[0.2, 0.0], [-0.2, 0.0]]), mass=2.0)
     >>> points = np.zeros((2, 2)) - 0.1 * step.gradient / step.mass  # downhill, in the natural unit
     >>> points.round(3).tolist()
     [[-0.01, 0.0], [0.01, 0.0]]
@@ -98,7 +98,7 @@ class Exact:
 
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
-    ) -> Step:
+    ) -> Gradient:
         """Return the gradient of the divergence, with exaggerated attraction between neighbors.
 
         Affinities of the view are the kernel divided by its sum; joint affinities are divided by ``mass`` if given.
@@ -123,7 +123,7 @@ class Exact:
             gradient[rows] += forces.sum(axis=1)[:, None] * points[rows] - forces @ points
             gradient += forces.sum(axis=0)[:, None] * points - forces.T @ points[rows]
             pulled += float(np.abs(pulls).sum())
-        return Step(gradient, pulled)
+        return Gradient(gradient, pulled)
 
     def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
         """Return the divergence; of conditional affinities, the sum over all rows."""
@@ -296,7 +296,7 @@ class Densities:
 
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
-    ) -> Step:
+    ) -> Gradient:
         """Return the gradient of the divergence less that of the weighted correlation."""
         step = self.forces.step(points, divergence, exaggeration, mass)
         drawn = self.weight * step.mass * self.radii.gradient(points, self.kernel, self.threads)

@@ -17,8 +17,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from protolearn.core.threads import Threads, cut
 from protolearn.core.types import Array, Floats
-from protolearn.embedding._exact import TINY, Step, floors
-from protolearn.embedding._fields import Grid, Table
+from protolearn.embedding._exact import TINY, Gradient, floors
+from protolearn.embedding._fields import CurveTable, Grid
 from protolearn.embedding.affinities import Kernel, StudentKernel
 from protolearn.embedding.divergences import Divergence, Pull
 
@@ -183,7 +183,7 @@ class Fast:
 
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
-    ) -> Step:
+    ) -> Gradient:
         """Return the gradient of the divergence, with exaggerated attraction between neighbors.
 
         Affinities of the view are the kernel divided by its sum; joint affinities are divided by ``mass`` if given.
@@ -195,7 +195,7 @@ class Fast:
         total = pulls.slopes + (pulls.weights * slopes).sum(axis=0)
         push = pairs.push(pulls.weights, total * (mass is None))
         gradient = 2.0 * exaggeration * pulls.forces + push
-        return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
+        return Gradient(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
 
     def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
         """Return the divergence; of conditional affinities, the sum over all rows."""
@@ -254,7 +254,7 @@ class Fast:
         plane = _in_plane(points)
         width = self.kernel.width(max(1.0, degree(divergence)))
         if self._view is None or not self._view.grid.suits(plane, width):
-            grid = Grid(plane, width) if plane.shape[1] == 2 else Table(plane, width)
+            grid = Grid(plane, width) if plane.shape[1] == 2 else CurveTable(plane, width)
             w = self.kernel.weights(grid.squares)
             self._view = _View(grid, w, grid.waves(w), {})
         field = self._view.grid.field(plane, self.threads)

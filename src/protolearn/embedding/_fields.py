@@ -16,9 +16,9 @@ from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
 
 __all__ = [
+    "CurveTable",
     "Field",
     "Grid",
-    "Table",
     "Tree",
     "Waves",
     "n_cells",
@@ -269,7 +269,7 @@ class Curve(NamedTuple):
     values: Floats
 
 
-class Table:
+class CurveTable:
     """Squared distances at which kernels are given, close enough for kernels that change over a given width.
 
     Parameters
@@ -328,14 +328,14 @@ class Tree:
     --------
     >>> import numpy as np
     >>> Y = np.random.default_rng(0).normal(size=(200, 3)) * 5.0
-    >>> table = Table(Y, width=1.0)
+    >>> table = CurveTable(Y, width=1.0)
     >>> fast = Tree(table, Y, Threads()).sum_over_pairs(table.waves(1.0 / (1.0 + table.squares)))
     >>> exact = (1.0 / (1.0 + ((Y[:, None] - Y) ** 2).sum(axis=2))).sum() - 200
     >>> bool(abs(fast / exact - 1.0) < 1e-3)
     True
     """
 
-    def __init__(self, table: Table, points: Floats, threads: Threads) -> None:
+    def __init__(self, table: CurveTable, points: Floats, threads: Threads) -> None:
         from protolearn.embedding._kernels import grow_tree, interleave
 
         self.table, self.threads = table, threads

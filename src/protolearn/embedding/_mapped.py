@@ -20,10 +20,10 @@ from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, is_collection, read_samples
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, ViewSamples
 from protolearn.embedding._placing import Placement
 from protolearn.embedding._start import classical_scaling, principal_components
-from protolearn.embedding.costs import A_COST, Cost, Objective, get_cost
+from protolearn.embedding.costs import A_COST, Objective, ViewCost, get_cost
 from protolearn.embedding.mappings import (
     A_MAPPING,
     FittedMapping,
@@ -178,7 +178,7 @@ class MappedEmbedding(Embedding):
         self,
         n_components: int = 2,
         *,
-        cost: str | Cost = "tsne",
+        cost: str | ViewCost = "tsne",
         mapping: Any = "local",
         n_train: int | float | None = None,
         init: str | ArrayLike = "pca",
@@ -352,7 +352,7 @@ class MappedEmbedding(Embedding):
             return self._lens.see(X)
         return read_samples(self, X)
 
-    def _taking_part(self, samples: Samples, rows: Array, threads: Threads) -> tuple[Samples, Array]:
+    def _taking_part(self, samples: ViewSamples, rows: Array, threads: Threads) -> tuple[ViewSamples, Array]:
         """Return the samples that the cost includes: all, or those in the largest component of their graph."""
         training = samples.part(rows)
         if training.vectors is not None and (training.vectors == training.vectors[0]).all():
@@ -398,7 +398,7 @@ class MappedEmbedding(Embedding):
         self,
         objective: Objective,
         fitted: FittedMapping,
-        samples: Samples,
+        samples: ViewSamples,
         given: Floats | None,
         rng: np.random.RandomState,
     ) -> tuple[Floats, bool]:
@@ -439,7 +439,7 @@ class MappedEmbedding(Embedding):
             warn_unconverged(self, self.max_iter)
         return best, interrupted
 
-    def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
+    def _first(self, samples: ViewSamples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
         """Return initial positions with a given root mean square radius."""
         n, d = len(samples), self.n_components
         noise = rng.normal(size=(n, d))

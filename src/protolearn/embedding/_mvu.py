@@ -23,7 +23,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads, cut
 from protolearn.core.types import Floats
 from protolearn.core.validation import given_array
-from protolearn.embedding._base import Embedding, Samples
+from protolearn.embedding._base import Embedding, ViewSamples
 from protolearn.embedding._neighbors import nearest_vectors
 from protolearn.embedding._start import classical_scaling
 
@@ -267,8 +267,8 @@ class MVU(Embedding):
         return self.method if self.method != "auto" else "sdp" if n <= FEW and find_spec("scs") else "low_rank"
 
     def _joined(
-        self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
-    ) -> tuple[Samples, Indices, Any]:
+        self, different: ViewSamples, places: Indices, threads: Threads, rng: np.random.RandomState
+    ) -> tuple[ViewSamples, Indices, Any]:
         """Return the distinct samples that are included, the index of each sample among them or -1, and their graph."""
         if self.connectivity is not None:
             return different, places, self._given_graph(places, len(different))
@@ -302,7 +302,7 @@ class MVU(Embedding):
             )
         return graph + graph.T
 
-    def _rods(self, different: Samples, graph: Any) -> tuple[Rods, float]:
+    def _rods(self, different: ViewSamples, graph: Any) -> tuple[Rods, float]:
         """Return the edges between connected samples, each pair once, and the unit of their lengths."""
         once = graph.row < graph.col
         first, second = graph.row[once].astype(np.intp), graph.col[once].astype(np.intp)
@@ -538,11 +538,11 @@ def _lower_triangle(n: int) -> tuple[Indices, Indices]:
     return rows, columns
 
 
-def _different(samples: Samples) -> tuple[Samples, Indices]:
+def _different(samples: ViewSamples) -> tuple[ViewSamples, Indices]:
     """Return one of each group of identical samples, and the group of each sample."""
     if samples.vectors is None:
         # Not all pairs at distance zero: dissimilarities need not be transitive, and would chain all samples together.
         _, first, places = np.unique(samples.all_squares(), axis=0, return_index=True, return_inverse=True)
-        return Samples(None, samples.all_squares()[np.ix_(first, first)], samples.unit), places
+        return ViewSamples(None, samples.all_squares()[np.ix_(first, first)], samples.unit), places
     vectors, places = np.unique(samples.vectors, axis=0, return_inverse=True)
-    return Samples(vectors, None, samples.unit), places
+    return ViewSamples(vectors, None, samples.unit), places

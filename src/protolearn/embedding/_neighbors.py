@@ -16,7 +16,7 @@ from protolearn.core.numerics import power_of_two
 from protolearn.core.threads import HELD, Threads, cut, row_blocks
 from protolearn.core.types import Array, Floats
 from protolearn.dissimilarities import Dissimilarities, directions
-from protolearn.embedding._base import Samples, squares_of
+from protolearn.embedding._base import ViewSamples, squares_of
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.affinities import Neighbors
 
@@ -25,9 +25,9 @@ __all__ = [
     "OF_SPARSE",
     "Angles",
     "Graph",
-    "Objects",
-    "Pairs",
-    "Space",
+    "NeighborSpace",
+    "ObjectSpace",
+    "PairSpace",
     "SparseRows",
     "Vectors",
     "Weighted",
@@ -54,7 +54,7 @@ CSR = ("data", "indices", "indptr")
 RandomState = np.random.RandomState
 
 
-class Space(Protocol):
+class NeighborSpace(Protocol):
     """Samples that find their neighbors, and the unit of their distances."""
 
     @property
@@ -75,7 +75,7 @@ class Space(Protocol):
     def start(self, d: int, rng: RandomState) -> Floats | None:
         """Return coordinates (n, d) that show most of the distances, or None if that is not possible."""
 
-    def kept(self) -> Space:
+    def kept(self) -> NeighborSpace:
         """Return what new samples need."""
 
     def same_as(self, other: Any) -> bool:
@@ -94,7 +94,7 @@ class Vectors:
         Function that converts new samples to vectors.
     """
 
-    samples: Samples
+    samples: ViewSamples
     see: Callable[[Any], Array] | None = None
 
     def __len__(self) -> int:
@@ -153,7 +153,7 @@ class Angles:
         return len(self.vectors)
 
     def all_neighbors(self) -> Neighbors:
-        return _halved(all_pairs(Samples(self.vectors, None, 1.0).all_squares()))
+        return _halved(all_pairs(ViewSamples(self.vectors, None, 1.0).all_squares()))
 
     def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
         return _halved(nearest_vectors(self.vectors, k, threads, rng))
@@ -269,7 +269,7 @@ class SparseRows:
 
 
 @dataclass(frozen=True)
-class Objects:
+class ObjectSpace:
     """Samples that are compared on demand: too many for the dissimilarities of all pairs.
 
     Parameters
@@ -293,12 +293,12 @@ class Objects:
         return nearest_by_landmarks(self.source, k, rng)
 
     def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
-        return Pairs(len(self), 1.0, see=self.source.from_new).neighbors_of(new, k, threads)
+        return PairSpace(len(self), 1.0, see=self.source.from_new).neighbors_of(new, k, threads)
 
     def start(self, d: int, rng: RandomState) -> None:
         return None
 
-    def kept(self) -> Objects:
+    def kept(self) -> ObjectSpace:
         return self
 
     def same_as(self, other: Any) -> bool:
@@ -306,7 +306,7 @@ class Objects:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairSpace:
     """Samples by the dissimilarities of all pairs.
 
     Parameters
@@ -360,7 +360,7 @@ class Pairs:
     def start(self, d: int, rng: RandomState) -> Floats:
         return classical_scaling(0.5 * (self._pairs + self._pairs.T), d, rng)
 
-    def kept(self) -> Pairs:
+    def kept(self) -> PairSpace:
         return replace(self, squares=None)
 
     def same_as(self, other: Any) -> bool:

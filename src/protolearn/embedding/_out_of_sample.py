@@ -20,10 +20,10 @@ from protolearn.core.types import Array
 from protolearn.core.validation import refuse_overflow
 from protolearn.dissimilarities import checked_with_scale, is_metric
 from protolearn.embedding import costs
-from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
+from protolearn.embedding._base import LEAST_SAMPLES, Lens, View, ViewSamples, vector_samples
 from protolearn.embedding._placing import Placement
 from protolearn.embedding.affinities import GaussianKernel, StudentKernel
-from protolearn.embedding.costs import COSTS, Cost, get_cost
+from protolearn.embedding.costs import COSTS, ViewCost, get_cost
 from protolearn.embedding.divergences import get_divergence
 
 __all__ = [
@@ -86,9 +86,9 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
     """
 
     _lens: Lens | None = None  # of a learned metric
-    _constraints = {"embedding": part("fit_transform"), "cost": option("auto", *COSTS) | instance(Cost)}
+    _constraints = {"embedding": part("fit_transform"), "cost": option("auto", *COSTS) | instance(ViewCost)}
 
-    def __init__(self, embedding: Any, cost: str | Cost = "auto", n_jobs: int | None = None) -> None:
+    def __init__(self, embedding: Any, cost: str | ViewCost = "auto", n_jobs: int | None = None) -> None:
         self.embedding = embedding
         self.cost = cost
         self.n_jobs = n_jobs
@@ -181,7 +181,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         self._lens = Lens.of(embedding.metric, X)
         return embedding, X, Lens(embedding.metric).see(X)
 
-    def _samples(self, X: Array) -> Samples:
+    def _samples(self, X: Array) -> ViewSamples:
         if not self._sees_pairs():
             if alike(X, computed=self._lens is not None):
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
@@ -191,7 +191,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
         unit = power_of_two(largest)
         squares = np.maximum(given / unit, 0.0) if self._squared else np.square(given / unit)
-        return Samples(None, squares, float(np.sqrt(unit)) if self._squared else unit)
+        return ViewSamples(None, squares, float(np.sqrt(unit)) if self._squared else unit)
 
 
 def _is_pairwise(embedding: Any) -> bool:
@@ -219,7 +219,7 @@ def _check_known(embedding: Any) -> None:
         raise ValueError(f"New samples of {embedding!r} cannot be placed: use Euclidean or precomputed distances.")
 
 
-def _own_cost(embedding: Any) -> Cost:
+def _own_cost(embedding: Any) -> ViewCost:
     """Return the cost that a fitted embedding minimizes."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name in GRAPHS:
@@ -234,7 +234,7 @@ def _own_cost(embedding: Any) -> Cost:
         dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
         kernel = costs.KernelView(GaussianKernel() if name == "SNE" else StudentKernel(dof), symmetric)
         divergence = get_divergence(own.get("divergence", "kl"))
-        return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
+        return ViewCost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
     if name == "MappedEmbedding":
         return get_cost(own["cost"])
     return costs.mds() if name == "MDS" else costs.strain()

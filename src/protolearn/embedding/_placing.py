@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from protolearn.core.graphs import nearest_of_new
 from protolearn.core.threads import Threads, chunk_threads, cut
 from protolearn.core.types import Array, Floats
-from protolearn.embedding._base import Samples, squares_of
-from protolearn.embedding.costs import Cost
+from protolearn.embedding._base import ViewSamples, squares_of
+from protolearn.embedding.costs import ViewCost
 
 __all__ = [
     "Placement",
@@ -49,8 +49,8 @@ class Placement:
         Columns of the dissimilarities of new samples that belong to the training samples; all by default.
     """
 
-    cost: Cost
-    samples: Samples
+    cost: ViewCost
+    samples: ViewSamples
     positions: Floats
     unit: float = 1.0
     squared: bool = False
@@ -80,14 +80,14 @@ class Placement:
             )
         return self.unit * places
 
-    def _read(self, X: Array) -> Samples:
+    def _read(self, X: Array) -> ViewSamples:
         scale = self.samples.unit
         if self.samples.vectors is not None:
-            return Samples((X - self.samples.origin) / scale, None, scale)
+            return ViewSamples((X - self.samples.origin) / scale, None, scale)
         X = X if self.columns is None else X[:, self.columns]
-        return Samples(None, squares_of(X, scale, self.squared), scale)
+        return ViewSamples(None, squares_of(X, scale, self.squared), scale)
 
-    def _place(self, new: Samples, threads: Threads) -> Floats:
+    def _place(self, new: ViewSamples, threads: Threads) -> Floats:
         objective, start = self.cost.placement(self.samples, self.positions, new, threads, np.random.RandomState(0))
 
         # Bunte 2011, sec. 6.2.2

@@ -21,7 +21,7 @@ from protolearn.core.schedules import geometric
 from protolearn.core.threads import block_size, chunk_threads, cut
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, refuse_overflow
-from protolearn.embedding._base import Embedding, Lens, Samples
+from protolearn.embedding._base import Embedding, Lens, ViewSamples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
 
@@ -31,9 +31,9 @@ __all__ = [
     "NO_WEIGHTS",
     "SIGMAS",
     "Bandwidth",
-    "Comparison",
     "Epoch",
     "Near",
+    "NewSamples",
     "Rows",
     "SettledPlacing",
     "Squares",
@@ -95,7 +95,7 @@ class Near(NamedTuple):
 class Squares:
     """Squared distances of n samples, in the unit in which those of all pairs have a mean of one."""
 
-    samples: Samples
+    samples: ViewSamples
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -193,7 +193,7 @@ class Bandwidth(Protocol):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NewSamples:
     """Comparison of new samples with the training samples.
 
     Parameters
@@ -210,16 +210,18 @@ class Comparison:
         Training samples, if they are compared by a function.
     """
 
-    samples: Samples
+    samples: ViewSamples
     mean: float
     squared: bool
     lens: Lens | None = None
     objects: Any = None
 
     @classmethod
-    def of(cls, samples: Samples, mean: float, squared: bool, metric: LearnedMetric | None, objects: Any) -> Comparison:
+    def of(
+        cls, samples: ViewSamples, mean: float, squared: bool, metric: LearnedMetric | None, objects: Any
+    ) -> NewSamples:
         """Return the comparison for the samples of a fit."""
-        known = Samples(samples.vectors, None, samples.unit, samples.origin)
+        known = ViewSamples(samples.vectors, None, samples.unit, samples.origin)
         return cls(known, mean, squared, None if metric is None else Lens.of(metric, objects), objects)
 
     def squares(self, X: Array) -> Floats:
@@ -245,7 +247,7 @@ class SettledPlacing:
     is infinite, the sample is placed at the mean of the images.
     """
 
-    comparison: Comparison
+    comparison: NewSamples
     images: Floats
     bandwidth: Bandwidth
     scale: float
@@ -381,11 +383,11 @@ class TopographicEmbedding(Embedding):
         """Return the squared dissimilarities of the samples."""
         return Squares(self._read_samples(X))
 
-    def _comparison(self, X: Any, squares: Squares) -> Comparison:
+    def _comparison(self, X: Any, squares: Squares) -> NewSamples:
         """Return how new samples are compared with X."""
         metric = as_metric(self.metric, type(self).__name__) if is_learned(self.metric) else None
         objects = None if metric is None and (self._pairwise or self._of_vectors) else X
-        return Comparison.of(squares.samples, squares.mean, self.squared and self._pairwise, metric, objects)
+        return NewSamples.of(squares.samples, squares.mean, self.squared and self._pairwise, metric, objects)
 
     def _read_new(self, X: Any) -> Array:
         """Return new samples as vectors, or as dissimilarities to the training samples."""

@@ -36,16 +36,16 @@ from protolearn.embedding._neighbors import (
     OF_SPARSE,
     Angles,
     Graph,
-    Objects,
-    Pairs,
-    Space,
+    NeighborSpace,
+    ObjectSpace,
+    PairSpace,
     SparseRows,
     Vectors,
     Weighted,
 )
 from protolearn.embedding._start import spectral
 from protolearn.embedding.affinities import (
-    Affinities,
+    AffinityTable,
     GaussianKernel,
     Kernel,
     Neighbors,
@@ -260,7 +260,7 @@ class NeighborEmbedding(Embedding):
 
     n_components: int
     perplexity: float | Sequence[float]
-    affinities: str | Affinities
+    affinities: str | AffinityTable
     divergence: str | Divergence
     normalize: bool
     symmetric: bool
@@ -287,7 +287,7 @@ class NeighborEmbedding(Embedding):
     _mass: float | None  # of the kernel, if it is not the sum over all pairs
     _radii: LocalRadii | None  # of the samples in the data, if densities count
     _descent: Descent  # of the last fit, to go on with
-    _space: Space | Weighted  # what new samples are compared with
+    _space: NeighborSpace | Weighted  # what new samples are compared with
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
@@ -420,7 +420,7 @@ class NeighborEmbedding(Embedding):
 
     # Reading
 
-    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space | Weighted:
+    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> NeighborSpace | Weighted:
         """Return the samples; of very many objects, only some pairs are compared if the fast method can be used."""
         if self._weighted:
             return self._read_weights(X)
@@ -432,7 +432,7 @@ class NeighborEmbedding(Embedding):
         of_some = of_objects and not self._keeps_directions and len(X) > MANY
         if of_some and self._chosen_method(len(X), divergence) != "exact":
             X = self._read_table(X) if is_metric(self.metric, "manhattan") else X
-            return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
+            return ObjectSpace(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
         if is_learned(self.metric):
@@ -442,7 +442,7 @@ class NeighborEmbedding(Embedding):
             see = source.from_new
         if samples.squares is None:
             return Vectors(samples, see)
-        return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
+        return PairSpace(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
 
     def _read_angles(self, X: Any) -> Angles:
         """Return vectors of which only the directions matter."""
@@ -494,7 +494,7 @@ class NeighborEmbedding(Embedding):
         if is_learned(self.metric):
             validate_data(self, X, skip_check_array=True, reset=False)
             return X
-        if isinstance(self._space, Objects) or (isinstance(self._space, Pairs) and not self._pairwise):
+        if isinstance(self._space, ObjectSpace) or (isinstance(self._space, PairSpace) and not self._pairwise):
             return X
         numbers = np.float64 if self._pairwise else (np.float64, np.float32)
         dense = isinstance(self._space, Vectors | Angles)
@@ -551,7 +551,7 @@ class NeighborEmbedding(Embedding):
         return "exact" if exact else "fast"
 
     def _find_affinities(
-        self, data: Space | Weighted, threads: Threads, rng: np.random.RandomState, goes_on: bool
+        self, data: NeighborSpace | Weighted, threads: Threads, rng: np.random.RandomState, goes_on: bool
     ) -> None:
         """Set the affinities of the data, unless they are known from the last fit."""
         for perplexity in self._perplexities if self._calibrated else ():
@@ -590,7 +590,7 @@ class NeighborEmbedding(Embedding):
         assert callable(self.affinities)
         return given_weights(self.affinities, np.sqrt(neighbors.squares) * unit)
 
-    def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+    def _neighbors(self, data: NeighborSpace, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
             return data.all_neighbors()
         return data.neighbors(self._n_nearest(len(data)), threads, rng)
@@ -614,7 +614,7 @@ class NeighborEmbedding(Embedding):
             )
         return self.embedding_.copy()
 
-    def _first_positions(self, data: Space | Weighted, rng: np.random.RandomState) -> Floats:
+    def _first_positions(self, data: NeighborSpace | Weighted, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)
@@ -764,7 +764,7 @@ class SNE(NeighborEmbedding):
         n_components: int = 2,
         *,
         perplexity: float | Sequence[float] = 30.0,
-        affinities: str | Affinities = "perplexity",
+        affinities: str | AffinityTable = "perplexity",
         divergence: str | Divergence = "kl",
         normalize: bool = True,
         symmetric: bool = False,
@@ -895,7 +895,7 @@ class TSNE(SNE):
         n_components: int = 2,
         *,
         perplexity: float | Sequence[float] = 30.0,
-        affinities: str | Affinities = "perplexity",
+        affinities: str | AffinityTable = "perplexity",
         divergence: str | Divergence = "kl",
         normalize: bool = True,
         dof: float = 1.0,

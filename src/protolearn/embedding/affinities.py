@@ -14,7 +14,7 @@ from protolearn.core.threads import Threads, cut
 from protolearn.core.types import Array, Floats
 
 __all__ = [
-    "Affinities",
+    "AffinityTable",
     "GaussianKernel",
     "Kernel",
     "Neighbors",
@@ -132,7 +132,7 @@ class Neighbors(NamedTuple):
     indices: Array | None
 
 
-class Affinities(Protocol):
+class AffinityTable(Protocol):
     """Function of distances that `SNE` and `TSNE` accept as ``affinities``: the weights of neighbors.
 
     Examples
@@ -169,7 +169,7 @@ class Affinities(Protocol):
         """
 
 
-def given_weights(affinities: Affinities, distances: Floats) -> Floats:
+def given_weights(affinities: AffinityTable, distances: Floats) -> Floats:
     """Return the weights that a function assigns to neighbors, checked, and zero where there is no neighbor.
 
     Examples

@@ -16,7 +16,7 @@ from protolearn.core.graphs import nearest_of_new
 from protolearn.core.parameters import constrained, instance, option, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import ViewSamples
 from protolearn.embedding._cost_parts import (
     Affinities,
     DataPart,
@@ -48,7 +48,6 @@ from protolearn.embedding.divergences import Divergence, NeRV, get_divergence
 __all__ = [
     "COSTS",
     "Affinities",
-    "Cost",
     "DataPart",
     "DistanceView",
     "Distances",
@@ -68,6 +67,7 @@ __all__ = [
     "SquaredDistanceView",
     "SquaredError",
     "ViewConstraint",
+    "ViewCost",
     "ViewPart",
     "Whitened",
     "get_cost",
@@ -129,7 +129,7 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Cost:
+class ViewCost:
     """Cost of a view: characteristics of the data, those of the view, the error between them, and a constraint.
 
     Parameters
@@ -166,11 +166,11 @@ class Cost:
 
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
-    >>> from protolearn.embedding._base import Samples
-    >>> from protolearn.embedding.costs import Cost, DistanceView, Geodesics, LeastSquares
-    >>> cost = Cost(Geodesics(n_neighbors=1), DistanceView(), LeastSquares("sammon"))
+    >>> from protolearn.embedding._base import ViewSamples
+    >>> from protolearn.embedding.costs import ViewCost, DistanceView, Geodesics, LeastSquares
+    >>> cost = ViewCost(Geodesics(n_neighbors=1), DistanceView(), LeastSquares("sammon"))
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [0.0, 2.2]])
-    >>> objective = cost.objective(Samples(X, None, unit=1.0), Threads(), np.random.RandomState(0))
+    >>> objective = cost.objective(ViewSamples(X, None, unit=1.0), Threads(), np.random.RandomState(0))
     >>> round(objective(np.array([[0.0], [1.0], [2.1], [3.587]]))[0], 6)
     0.0
     """
@@ -192,21 +192,21 @@ class Cost:
                 "the same symmetric for both."
             )
 
-    def unit(self, samples: Samples) -> float:
+    def unit(self, samples: ViewSamples) -> float:
         """Return the factor that converts positions to the unit of the data; 1 if positions have no unit."""
         return samples.unit if self.data.metric else 1.0
 
-    def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
+    def kept(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Array:
         """Return the samples included in the cost: all, or those in the largest component of the graph."""
         return self.data.kept(samples, threads, rng) if isinstance(self.data, OnGraph) else np.arange(len(samples))
 
-    def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
+    def reached(self, samples: ViewSamples, new: ViewSamples, threads: Threads) -> Bools:
         """Return which new samples can be placed: all, or those that have neighbors in the graph."""
         if isinstance(self.data, OnGraph):
             return self.data.reached(samples, new, threads)
         return np.ones(len(new), bool)
 
-    def objective(self, samples: Samples, threads: Threads, rng: RandomState) -> Objective:
+    def objective(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Objective:
         """Return the cost of positions of all samples.
 
         Parameters
@@ -230,7 +230,7 @@ class Cost:
         return Objective(parts, size, getattr(error, "unfold", None))
 
     def placement(
-        self, samples: Samples, points: Floats, new: Samples, threads: Threads, rng: RandomState
+        self, samples: ViewSamples, points: Floats, new: ViewSamples, threads: Threads, rng: RandomState
     ) -> tuple[Objective, Floats]:
         """Return the cost of positions of new samples while the others stay fixed, and their initial positions.
 
@@ -262,7 +262,7 @@ class Cost:
 
 
 @constrained(dof=positive)
-def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> Cost:
+def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> ViewCost:
     r"""Return the cost of t-distributed stochastic neighbor embedding.
 
     Parameters
@@ -286,10 +286,10 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     >>> tsne(perplexity=50, divergence="gamma").error
     Gamma(gamma=0.5)
     """
-    return Cost(Affinities(perplexity), KernelView(StudentKernel(dof)), get_divergence(divergence))
+    return ViewCost(Affinities(perplexity), KernelView(StudentKernel(dof)), get_divergence(divergence))
 
 
-def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> Cost:
+def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> ViewCost:
     r"""Return the cost of stochastic neighbor embedding.
 
     Parameters
@@ -316,10 +316,12 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     >>> view.cost.data.perplexity, view.cost.view.kernel
     (10, GaussianKernel())
     """
-    return Cost(Affinities(perplexity, symmetric), KernelView(GaussianKernel(), symmetric), get_divergence(divergence))
+    return ViewCost(
+        Affinities(perplexity, symmetric), KernelView(GaussianKernel(), symmetric), get_divergence(divergence)
+    )
 
 
-def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
+def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> ViewCost:
     r"""Return the cost of the neighbor retrieval visualizer: `sne` with both directions of the divergence.
 
     Parameters
@@ -344,7 +346,7 @@ def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     return sne(perplexity, NeRV(trade_off))
 
 
-def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
+def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> ViewCost:
     r"""Return the cost of t-NeRV: `tsne` with both directions of the divergence.
 
     Parameters
@@ -369,7 +371,7 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     return tsne(perplexity, NeRV(trade_off))
 
 
-def mds() -> Cost:
+def mds() -> ViewCost:
     r"""Return the stress of metric multidimensional scaling.
 
     Returns
@@ -389,10 +391,10 @@ def mds() -> Cost:
     >>> pdist(Y).round(2).tolist()
     [3.0, 4.0, 5.0, 5.0, 4.0, 3.0]
     """
-    return Cost(Distances(), DistanceView(), LeastSquares())
+    return ViewCost(Distances(), DistanceView(), LeastSquares())
 
 
-def sammon() -> Cost:
+def sammon() -> ViewCost:
     r"""Return Sammon's stress, which weights errors by the inverse distance and so emphasizes small distances.
 
     Returns
@@ -410,10 +412,10 @@ def sammon() -> Cost:
     >>> view.cost_ < 1e-6  # distances on a line can be kept
     True
     """
-    return Cost(Distances(), DistanceView(), LeastSquares("sammon"))
+    return ViewCost(Distances(), DistanceView(), LeastSquares("sammon"))
 
 
-def isomap(n_neighbors: int = 10, radius: float | None = None, components: str = "raise") -> Cost:
+def isomap(n_neighbors: int = 10, radius: float | None = None, components: str = "raise") -> ViewCost:
     """Return the stress of geodesic distances, the cost of Isomap.
 
     Parameters
@@ -439,10 +441,10 @@ def isomap(n_neighbors: int = 10, radius: float | None = None, components: str =
     >>> view.cost.data
     Geodesics(n_neighbors=8, radius=None, components='connect')
     """
-    return Cost(Geodesics(n_neighbors, radius, components), DistanceView(), LeastSquares())
+    return ViewCost(Geodesics(n_neighbors, radius, components), DistanceView(), LeastSquares())
 
 
-def strain() -> Cost:
+def strain() -> ViewCost:
     r"""Return the cost of classical scaling, which principal components minimize.
 
     Returns
@@ -462,10 +464,10 @@ def strain() -> Cost:
     >>> round(view.cost_, 3), round(2**2 / (8**2 + 2**2), 3)
     (0.059, 0.059)
     """
-    return Cost(InnerProducts(), InnerProductView(), LeastSquares())
+    return ViewCost(InnerProducts(), InnerProductView(), LeastSquares())
 
 
-def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None, components: str = "raise") -> Cost:
+def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None, components: str = "raise") -> ViewCost:
     r"""Return a soft form of the cost of maximum variance unfolding.
 
     Parameters
@@ -493,7 +495,7 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None,
     >>> cost.data.n_neighbors, cost.constraint
     (4, Spread(weight=0.1))
     """
-    return Cost(EdgeSquares(n_neighbors, radius, components), SquaredDistanceView(), LeastSquares(), Spread(weight))
+    return ViewCost(EdgeSquares(n_neighbors, radius, components), SquaredDistanceView(), LeastSquares(), Spread(weight))
 
 
 def lle(
@@ -502,7 +504,7 @@ def lle(
     weight: float = 1.0,
     radius: float | None = None,
     components: str = "raise",
-) -> Cost:
+) -> ViewCost:
     r"""Return a soft form of the cost of locally linear embedding.
 
     Parameters
@@ -533,7 +535,7 @@ def lle(
     (0.01, ResidualView(), Whitened(weight=1.0))
     """
     data = Reconstruction(n_neighbors, regularization, radius, components)
-    return Cost(data, ResidualView(), SquaredError(), Whitened(weight))
+    return ViewCost(data, ResidualView(), SquaredError(), Whitened(weight))
 
 
 def laplacian(
@@ -542,7 +544,7 @@ def laplacian(
     weight: float = 1.0,
     radius: float | None = None,
     components: str = "raise",
-) -> Cost:
+) -> ViewCost:
     r"""Return a soft form of the cost of Laplacian eigenmaps.
 
     Parameters
@@ -574,20 +576,20 @@ def laplacian(
     (2.0, SquaredDistanceView(), ProductError())
     """
     data = HeatKernel(n_neighbors, width, radius, components)
-    return Cost(data, SquaredDistanceView(), ProductError(), Whitened(weight))
+    return ViewCost(data, SquaredDistanceView(), ProductError(), Whitened(weight))
 
 
 #: Costs by their names, with default parameters.
-COSTS: dict[str, Cost] = {
+COSTS: dict[str, ViewCost] = {
     make.__name__: make() for make in (tsne, sne, nerv, tnerv, mds, sammon, isomap, strain, mvu, lle, laplacian)
 }
 
 
-A_COST = option(*COSTS) | instance(Cost)
+A_COST = option(*COSTS) | instance(ViewCost)
 
 
 @constrained(cost=A_COST)
-def get_cost(cost: str | Cost) -> Cost:
+def get_cost(cost: str | ViewCost) -> ViewCost:
     """Return the cost with a given name, or the given cost itself.
 
     Parameters
@@ -609,14 +611,14 @@ def get_cost(cost: str | Cost) -> Cost:
     return COSTS[cost] if isinstance(cost, str) else cost
 
 
-def _radius(samples: Samples) -> float:
+def _radius(samples: ViewSamples) -> float:
     """Return the root mean square distance of samples from their mean."""
     if samples.vectors is not None:
         return float(np.sqrt(samples.vectors.var(axis=0, dtype=np.float64).sum()))
     return float(np.sqrt(0.5 * samples.all_squares().mean()))
 
 
-def _start(rows: Rows, samples: Samples, points: Floats, new: Samples, threads: Threads) -> Floats:
+def _start(rows: Rows, samples: ViewSamples, points: Floats, new: ViewSamples, threads: Threads) -> Floats:
     """Return the mean of the images of the nearest samples or, where that costs less, the image of the nearest one."""
     k = min(N_START, len(samples))
     squares, indices = nearest_of_new(samples, new, k, threads)

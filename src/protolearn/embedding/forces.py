@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
-from protolearn.embedding._exact import Exact, Step
+from protolearn.embedding._exact import Exact, Gradient
 from protolearn.embedding._fast import Fast
 from protolearn.embedding.affinities import Kernel
 from protolearn.embedding.divergences import Divergence
@@ -15,8 +15,8 @@ __all__ = [
     "Exact",
     "Fast",
     "Forces",
+    "Gradient",
     "MakesForces",
-    "Step",
 ]
 
 
@@ -44,7 +44,7 @@ class Forces(Protocol):
 
     def step(
         self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
-    ) -> Step:
+    ) -> Gradient:
         """Return the gradient of the divergence at points (n, d), with exaggerated attraction between neighbors.
 
         Affinities of the view are the kernel divided by its sum, or by ``mass`` if given.

@@ -20,7 +20,7 @@ from protolearn.core.metric import LearnedMetric
 from protolearn.core.numerics import largest_positive
 from protolearn.core.types import Array, Floats
 from protolearn.explore._samples import columns_of
-from protolearn.lvq import RSLVQ, Category, Mixing, Number, Table, mean_canonical_matrix, table_of
+from protolearn.lvq import RSLVQ, Category, InputTable, Mixing, Number, mean_canonical_matrix, table_of
 
 __all__ = ["classifier_part"]
 
@@ -136,7 +136,7 @@ def _columns(model: Any, Z: Floats, why: str) -> dict[str, Any]:
     }
 
 
-def _features(table: Table, X: Any, Z: Floats) -> dict[str, Any]:
+def _features(table: InputTable, X: Any, Z: Floats) -> dict[str, Any]:
     """Return the features that a reader can change, and the columns (of Z) that do not follow from them alone."""
     columns = columns_of(X)
     named = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
@@ -200,7 +200,7 @@ def _range(values: Floats) -> dict[str, Any]:
 
 
 def _ways(
-    table: Table, X: Any, columns: list[dict[str, Any]], places: list[int]
+    table: InputTable, X: Any, columns: list[dict[str, Any]], places: list[int]
 ) -> dict[int, tuple[float, float] | None]:
     """Return origin and factor for each column that is ``(value - origin) factor`` of a number of the table, else None.
 

@@ -9,7 +9,7 @@ from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
-from protolearn.lvq._request import Category, Mixing, Number, Table, Unused
+from protolearn.lvq._request import Category, InputTable, Mixing, Number, Unused
 from protolearn.lvq._rslvq import RSLVQ
 from protolearn.lvq._tangent import TangentMetric
 from protolearn.lvq._units import (
@@ -58,6 +58,7 @@ __all__ = [
     "DiagonalMetric",
     "EuclideanMetric",
     "Explanation",
+    "InputTable",
     "LLiRaMLVQ",
     "LVQClassifier",
     "MatrixMetric",
@@ -70,7 +71,6 @@ __all__ = [
     "Relevance",
     "RelevanceStability",
     "Solver",
-    "Table",
     "TangentMetric",
     "TrainingState",
     "Unused",

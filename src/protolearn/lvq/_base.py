@@ -41,7 +41,7 @@ from protolearn.core.validation import (
     refuse_empty_rows,
     require_memory,
 )
-from protolearn.lvq._request import Table, find_counterfactuals, known_ranges, read_request
+from protolearn.lvq._request import InputTable, find_counterfactuals, known_ranges, read_request
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
 from protolearn.lvq.relevance import Metric, Relevance, Theta
@@ -407,7 +407,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
             and ``messages`` says why.
         """
         X = self._check_new(X).astype(np.float64)
-        table = Table.of_numbers(self._feature_names())
+        table = InputTable.of_numbers(self._feature_names())
         request = read_request(
             table,
             ranges=known_ranges(self, table, bounds),

@@ -26,7 +26,7 @@ from sklearn.utils import _safe_indexing
 from protolearn.core.fitted import Parts
 from protolearn.core.threads import HELD, row_blocks
 from protolearn.core.types import Array, Floats
-from protolearn.lvq._request import Category, Feature, Mixing, Number, Table, Unused
+from protolearn.lvq._request import Category, Feature, InputTable, Mixing, Number, Unused
 
 __all__ = ["NoUnits", "is_plain", "table_behind"]
 
@@ -37,7 +37,7 @@ class NoUnits(ValueError):
     """Error for steps of a pipeline that cannot be inverted."""
 
 
-def table_behind(parts: Parts) -> Table:
+def table_behind(parts: Parts) -> InputTable:
     """Return the features of the input of a pipeline, and the columns into which the pipeline transforms them."""
     assert parts.before is not None
     names = parts.names_in()
@@ -56,7 +56,7 @@ def table_behind(parts: Parts) -> Table:
         made[:, numbers] = _converted(columns, values[:, numbers], back)
         return made
 
-    return Table(names, features, flow.mixing, lambda X: _dense(flow.run(X)), convert)
+    return InputTable(names, features, flow.mixing, lambda X: _dense(flow.run(X)), convert)
 
 
 def is_plain(before: Pipeline) -> bool:

@@ -235,7 +235,7 @@ def smallest_change(
     S, heavier = borders.measure(x, present, length), borders.heavier(x, present, length)
     for beyond in BEYOND:
         ways = list(borders.ways(x, present, target, margin, beyond))
-        search = Search(x, room, ways, heavier)
+        search = ChangeSearch(x, room, ways, heavier)
         found = search.fewest() if sparse else search.smallest(search.free)
         if not np.isfinite(found.length):
             return found
@@ -246,7 +246,7 @@ def smallest_change(
 
 
 @dataclass(frozen=True)
-class Search:
+class ChangeSearch:
     """All ways for one sample, within one room."""
 
     x: Floats

@@ -117,7 +117,7 @@ def nearest_beyond(
     base = form(fixed) + float(pull @ center)
     c = c + 2.0 * g @ center
     low, high = low[free] - center, high[free] - center
-    rows = _Rows(part, -2.0 * g, c)
+    rows = _FormRows(part, -2.0 * g, c)
     ends = np.concatenate([low, high])
     room = SLACK * float(np.abs(ends[np.isfinite(ends)]).max(initial=1e-300))
     for _ in range(N_ROUNDS):
@@ -150,7 +150,7 @@ def nearest_beyond(
     return delta, base + part(step), True
 
 
-class _Rows:
+class _FormRows:
     """Inequalities ``R delta >= h``, and what is nearest to zero beyond them."""
 
     def __init__(self, form: Form, rows: Floats, h: Floats) -> None:

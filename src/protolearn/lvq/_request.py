@@ -14,7 +14,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq._counterfactual import Borders, Room, smallest_change
 from protolearn.lvq.reading import Counterfactuals
 
-__all__ = ["Category", "Mixing", "Number", "Table", "Unused"]
+__all__ = ["Category", "InputTable", "Mixing", "Number", "Unused"]
 
 LENGTH = option("metric", "euclidean")
 MARGIN = number(0, 1, open_high=True)
@@ -160,7 +160,7 @@ class Mixing:
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """Features of the input of a classifier or pipeline, and the columns into which they are transformed.
 
     Attributes
@@ -180,8 +180,8 @@ class Table:
 
     Examples
     --------
-    >>> from protolearn.lvq import Number, Table
-    >>> table = Table(np.array(["age", "weight"]), [Number(np.array([0])), Number(np.array([1]))])
+    >>> from protolearn.lvq import Number, InputTable
+    >>> table = InputTable(np.array(["age", "weight"]), [Number(np.array([0])), Number(np.array([1]))])
     >>> table.find("weight", "fixed")
     1
     """
@@ -193,7 +193,7 @@ class Table:
     convert: Callable[[Floats, bool], Floats] | None = None
 
     @classmethod
-    def of_numbers(cls, names: Array) -> Table:
+    def of_numbers(cls, names: Array) -> InputTable:
         """Return a table of numerical features that the classifier uses unchanged."""
         return cls(names, [Number(np.array([i])) for i in range(len(names))])
 
@@ -238,7 +238,7 @@ class Request:
     keep a value outside of them.
     """
 
-    table: Table
+    table: InputTable
     low: Floats
     high: Floats
     given: set[int]
@@ -382,7 +382,7 @@ def is_missing(value: Any) -> bool:
 
 
 def read_request(
-    table: Table,
+    table: InputTable,
     *,
     fixed: Any = None,
     bounds: Mapping[Any, Any] | str | None = None,
@@ -444,7 +444,7 @@ def _mapping(bounds: Any) -> Mapping[Any, Any]:
     return bounds
 
 
-def known_ranges(model: Any, table: Table, bounds: Any) -> Floats | None:
+def known_ranges(model: Any, table: InputTable, bounds: Any) -> Floats | None:
     """Return the ranges (2, n_features) of the training samples, if changes are limited to these.
 
     None if no feature has bounds, and, with a warning, if the ranges are not known.
@@ -466,7 +466,7 @@ def known_ranges(model: Any, table: Table, bounds: Any) -> Floats | None:
     return _ranges_of_features(table, known)
 
 
-def _ranges_of_features(table: Table, known: Floats) -> Floats:
+def _ranges_of_features(table: InputTable, known: Floats) -> Floats:
     """Return ranges (2, n_features) for those of columns; infinite for features that are no numbers.
 
     Of values that a column cannot tell from each other, the range ends at the one with the fewest digits.
@@ -613,7 +613,7 @@ def _borders(model: Any, mixing: Mixing | None) -> Borders:
     return Borders(W[seen], model._codes[seen], A, slots[seen])
 
 
-def _differences(table: Table, rows: Array, samples: Array) -> Floats:
+def _differences(table: InputTable, rows: Array, samples: Array) -> Floats:
     """Return what was added to numbers; NaN where a category changed."""
     changes = np.zeros(rows.shape)
     for i, feature in enumerate(table.features):

@@ -16,8 +16,8 @@ from protolearn.core.types import Array, Floats
 from protolearn.lvq._columns import NoUnits, is_plain, table_behind
 from protolearn.lvq._request import (
     Category,
+    InputTable,
     Number,
-    Table,
     find_counterfactuals,
     is_missing,
     known_ranges,
@@ -190,7 +190,7 @@ def prototype_table(model: Any, prototypes: ArrayLike | None = None) -> Prototyp
     return PrototypeTable(values, shares, names, labels if labels is not None and len(labels) == len(W) else None, note)
 
 
-def table_of(model: Any) -> Table:
+def table_of(model: Any) -> InputTable:
     """Return the input features of a classifier or pipeline, and the columns into which they are transformed.
 
     Parameters
@@ -223,7 +223,7 @@ def table_of(model: Any) -> Table:
     check_is_fitted(parts.last)
     if parts.before is not None:
         return table_behind(parts)
-    return Table.of_numbers(parts.names_in())
+    return InputTable.of_numbers(parts.names_in())
 
 
 def explain(model: Any, X: Any) -> Explanation:
@@ -365,7 +365,7 @@ def counterfactual(
     except NoUnits as error:
         _warn_of_columns(parts, error)
         Z = parts.last._check_new(seen).astype(np.float64)
-        table = Table.of_numbers(parts.names_out(Z.shape[1]))
+        table = InputTable.of_numbers(parts.names_out(Z.shape[1]))
         asked = read_request(table, ranges=known_ranges(parts.last, table, bounds), **request)
         return find_counterfactuals(parts.last, Z, Z, Z, lambda row, s: (row, row), asked, target, **how)
     mixed = not all(isinstance(feature, Number) for feature in table.features)

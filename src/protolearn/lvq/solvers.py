@@ -47,14 +47,14 @@ class Solver(Part):
     A custom solver, plain gradient descent:
 
     >>> from protolearn.lvq import GLVQ, Solver
-    >>> class Descent(Solver):
+    >>> class AdamRun(Solver):
     ...     def minimize(self, problem, start, max_iter, tol, rng, watch):
     ...         for _ in range(max_iter):
     ...             cost, gradient = problem(start)
     ...             start = start - 0.1 * gradient
     ...             watch(start, cost)
     >>> X, y = [[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1]
-    >>> GLVQ(solver=Descent(), max_iter=5).fit(X, y).score(X, y)
+    >>> GLVQ(solver=AdamRun(), max_iter=5).fit(X, y).score(X, y)
     1.0
     """
 
@@ -375,7 +375,7 @@ class Adam(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Minimize from ``start`` and report every step to ``watch``."""
-        descent = Descent(start, AdamState(np.zeros_like(start)), step_sizes(problem, start))
+        descent = AdamRun(start, AdamState(np.zeros_like(start)), step_sizes(problem, start))
         n_steps = max_iter * problem.n_batches(self.batch_size)
         for stage in problem.cost.stages(max_iter):
             descent = problem.visit(partial(self._descend, stage, n_steps), replace(descent, costs=[]), rng)
@@ -385,8 +385,8 @@ class Adam(Solver):
                 return
 
     def _descend(
-        self, stage: Cost, n_steps: int, descent: Descent, problem: Problem, rng: np.random.RandomState
-    ) -> Descent:
+        self, stage: Cost, n_steps: int, descent: AdamRun, problem: Problem, rng: np.random.RandomState
+    ) -> AdamRun:
         """Go over the samples once, at rates that fall over so many steps."""
         flat, moments, costs = descent.flat, descent.moments, [*descent.costs]
         for rows in self.batches(problem.n_samples, rng):
@@ -404,7 +404,7 @@ class Adam(Solver):
 
 
 @dataclass(frozen=True)
-class Descent:
+class AdamRun:
     """State of a descent in mini-batches: flat vector, running means, step sizes, costs in this epoch."""
 
     flat: Floats

@@ -26,7 +26,7 @@ from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.maps._points import FittedPoints, Points, feature_variances
-from protolearn.maps._span import Span
+from protolearn.maps._span import RowSpace
 
 __all__ = ["Ellipsoids", "FittedShapes", "finite_or_zero"]
 
@@ -135,7 +135,7 @@ class Ellipsoids(Points):
     template: ShapeRule
     metric_init: str
     mixes: bool
-    span: Span | None = None
+    span: RowSpace | None = None
 
     def rule(self, n_features: int, unit: float = 1.0) -> ShapeRule:
         """Return how shapes follow from covariances."""
@@ -183,7 +183,7 @@ class Ellipsoids(Points):
         outside = replace(self, span=None, n_components=None)
         return replace(self.span.leave_model(fitted), rule=outside.rule(len(self.span.scale)))
 
-    def _new_span(self, recipe: Recipe, samples: Samples, past: Any) -> Span | None:
+    def _new_span(self, recipe: Recipe, samples: Samples, past: Any) -> RowSpace | None:
         """Return the space in which samples differ, if it is worth working in."""
         n, d = len(samples), samples.n_features
         whole = self.rule(d).n_components == d and self.template.measure in ("det", "logdet", "none")
@@ -195,7 +195,7 @@ class Ellipsoids(Points):
                 f"X has {n} samples of {d} features; fewer samples than features fit in memory: pass X.compute()."
             )
         if past is not None:
-            return Span.of(samples, past.scale, past.scale, past, self.init)
+            return RowSpace.of(samples, past.scale, past.scale, past, self.init)
         weighted = emphasis(recipe, samples.unlabeled(), 1)[0]
         balance = _balancing_scale(weighted, 1)
         source = weighted.source(scale=balance, keep=False)
@@ -206,7 +206,7 @@ class Ellipsoids(Points):
         if prior is not None:  # what is known beforehand shall be the same in all directions
             logs = np.log(prior.scatter)
             scale = balance * np.exp(0.5 * (logs.mean() - logs))
-        return Span.of(samples, scale, balance, None, self.init)
+        return RowSpace.of(samples, scale, balance, None, self.init)
 
     def _as_features(self, samples: Samples) -> Samples:
         """Return samples as the features that they are outside of the span."""

@@ -16,11 +16,11 @@ from protolearn.core.samples import Samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Span"]
+__all__ = ["RowSpace"]
 
 
 @dataclass(frozen=True)
-class Span:
+class RowSpace:
     """Coordinates ``((x - center) scale) axes`` of samples, and a zero.
 
     Parameters
@@ -42,7 +42,7 @@ class Span:
     axes: Floats
 
     @classmethod
-    def of(cls, patch: Samples, scale: Floats, balance: Floats, past: Any, init: Any) -> Span | None:
+    def of(cls, patch: Samples, scale: Floats, balance: Floats, past: Any, init: Any) -> RowSpace | None:
         """Return the span of samples, prototypes (so far, or to start from) and spreads; None if it is all."""
         center = patch.X.mean(axis=0, dtype=np.float64)
         points = [patch.X]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import require_memory
-from protolearn.metrics._spaces import Rows, Space, check_size, check_spaces, documented, sweep
+from protolearn.metrics._spaces import MeasuredSpace, Rows, check_size, check_spaces, documented, sweep
 
 __all__ = [
     "RankCounts",
@@ -69,7 +69,7 @@ def coranking_matrix(
            [0, 0, 4]], dtype=int32)
     """
     given, shown = check_spaces(X, Y, metric)
-    pairs = _Pairs(len(given))
+    pairs = _RankPairs(len(given))
     sweep(given, shown, pairs, n_jobs=n_jobs)
     return pairs.matrix
 
@@ -424,14 +424,14 @@ class RankCounts:
         return (self.agreement.cumsum() / (np.arange(1, self.n) * self.n_rows))[:-1]
 
 
-def rank_curves(given: Space, shown: Space, n_jobs: int | None = None) -> RankCurves:
+def rank_curves(given: MeasuredSpace, shown: MeasuredSpace, n_jobs: int | None = None) -> RankCurves:
     """Return the measures of a view."""
     counts = RankCounts(len(given))
     sweep(given, shown, counts, n_jobs=n_jobs)
     return counts.curves()
 
 
-class _Pairs:
+class _RankPairs:
     """The co-ranking matrix."""
 
     def __init__(self, n: int) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Floats, Indices
-from protolearn.metrics._spaces import Space, check_positions, check_spaces, documented, sweep
+from protolearn.metrics._spaces import MeasuredSpace, check_positions, check_spaces, documented, sweep
 
 __all__ = [
     "Moments",
@@ -191,7 +191,7 @@ def distance_correlation(
 class Moments:
     """Sums over all pairs of powers and products of their distances d in the data and e in the view."""
 
-    def __init__(self, given: Space, shown: Space) -> None:
+    def __init__(self, given: MeasuredSpace, shown: MeasuredSpace) -> None:
         n = len(given)
         self.n_pairs = n * (n - 1) // 2
         one = slice(0, 1)  # sums of differences from typical distances do not cancel
@@ -227,7 +227,7 @@ class Moments:
 class RankCorrelation:
     """Spearman's correlation of both distances: by sorting few of them, or by counting many in narrow buckets."""
 
-    def __init__(self, given: Space, shown: Space) -> None:
+    def __init__(self, given: MeasuredSpace, shown: MeasuredSpace) -> None:
         self.spaces = given, shown
         tops = np.array([given.reach, shown.reach]).view(np.int64) >> SHIFT
         self.bases = int(tops[0]) - BUCKETS + 1, int(tops[1]) - BUCKETS + 1
@@ -270,7 +270,7 @@ class _Products:
         self.parts[rows.start] = sum_products(given, shown, rows.start - first, SHIFT, self.bases, self.values)
 
 
-def _pairs(space: Space) -> Floats:
+def _pairs(space: MeasuredSpace) -> Floats:
     n = len(space)
     return space.block(slice(0, n))[np.triu_indices(n, 1)]
 

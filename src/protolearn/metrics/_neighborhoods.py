@@ -28,7 +28,15 @@ from protolearn.core.samples import all_labels
 from protolearn.core.threads import CACHED, HELD, Threads, chunk_threads, row_blocks
 from protolearn.core.types import Floats
 from protolearn.metrics._coranking import neighbor_order, rank_curves
-from protolearn.metrics._spaces import Points, Space, check_positions, check_size, check_space, check_spaces, documented
+from protolearn.metrics._spaces import (
+    MeasuredSpace,
+    PointSpace,
+    check_positions,
+    check_size,
+    check_space,
+    check_spaces,
+    documented,
+)
 
 __all__ = [
     "check_below_half",
@@ -408,11 +416,11 @@ def _neighbors(
         return _nearest(space, n_neighbors, n_threads), labels
 
 
-def _nearest(space: Space, k: int, n_threads: int) -> Indices:
+def _nearest(space: MeasuredSpace, k: int, n_threads: int) -> Indices:
     """Return the nearest neighbors (n, k) of all samples, in any order; equally far ones go by their index."""
     n = len(space)
     nearest, settled = np.empty((n, k), np.intp), np.zeros(n, dtype=bool)
-    if isinstance(space, Points) and space.by_differences and k + 2 <= n:
+    if isinstance(space, PointSpace) and space.by_differences and k + 2 <= n:
         distances, found = KDTree(space.points).query(space.points, k + 2, workers=n_threads)
         own = found == np.arange(n)[:, None]
         settled = own.any(axis=1) & (distances[:, k] < distances[:, k + 1])

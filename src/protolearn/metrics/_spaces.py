@@ -22,9 +22,9 @@ __all__ = [
     "ALL",
     "Collector",
     "Dissimilar",
-    "Points",
+    "MeasuredSpace",
+    "PointSpace",
     "Rows",
-    "Space",
     "check_positions",
     "check_size",
     "check_space",
@@ -62,7 +62,7 @@ def documented(function: F) -> F:
     return filled({"view": VIEW, "options": OPTIONS})(function)  # type: ignore[type-var]
 
 
-class Space(Protocol):
+class MeasuredSpace(Protocol):
     """Samples that have distances."""
 
     reach: float  # no distance is larger
@@ -72,17 +72,17 @@ class Space(Protocol):
     def block(self, rows: Rows, others: Rows = ALL) -> Floats:
         """Return the distances (b, m) of some samples to others, in an array of its own."""
 
-    def at(self, rows: Indices) -> Space:
+    def at(self, rows: Indices) -> MeasuredSpace:
         """Return some of the samples."""
 
 
-class Points:
+class PointSpace:
     """Points of a Euclidean space, the rows of an array.
 
     Examples
     --------
     >>> import numpy as np
-    >>> Points(np.array([[0.0, 0.0], [3.0, 4.0]])).block(slice(0, 1))
+    >>> PointSpace(np.array([[0.0, 0.0], [3.0, 4.0]])).block(slice(0, 1))
     array([[0., 5.]])
     """
 
@@ -105,9 +105,9 @@ class Points:
         squared = squared_distances(self.points[rows], self.points[others])
         return np.sqrt(squared, out=squared)
 
-    def at(self, rows: Indices) -> Points:
+    def at(self, rows: Indices) -> PointSpace:
         """Return some of the samples."""
-        return Points(self.points[rows])
+        return PointSpace(self.points[rows])
 
 
 class Dissimilar:
@@ -143,7 +143,7 @@ class Collector(Protocol):
         """Take in the distances (b, n - first) of some samples to all from ``first`` on, from several threads."""
 
 
-def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[Space, Space]:
+def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[MeasuredSpace, MeasuredSpace]:
     """Return the data and the view, with as many samples each.
 
     Examples
@@ -156,7 +156,7 @@ def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple
     return given, shown
 
 
-def check_view(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[Space, Space, Bools]:
+def check_view(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[MeasuredSpace, MeasuredSpace, Bools]:
     """Return the data and the view of samples that have a position, and which these are.
 
     Examples
@@ -209,7 +209,7 @@ def check_positions(Y: ArrayLike) -> tuple[Floats, Bools]:
 
 
 @constrained(metric=option("euclidean", "precomputed"))
-def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Space:
+def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> MeasuredSpace:
     """Return samples, at least three and not all the same, as something that has distances.
 
     Examples
@@ -219,11 +219,11 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
     ...
     ValueError: All samples in X coincide, so there are no distances to compare.
     """
-    space: Space
+    space: MeasuredSpace
     if metric == "precomputed":
         space = Dissimilar(check_dissimilarities(X))
     else:
-        space = Points(check_array(X, dtype=np.float64, input_name=name))
+        space = PointSpace(check_array(X, dtype=np.float64, input_name=name))
     if len(space) < 3:
         raise ValueError(f"{name} has {len(space)} samples, but comparing neighbors needs at least 3.")
     if space.reach == np.inf:
@@ -239,8 +239,8 @@ def check_size(name: str, value: Any, high: int, n: int) -> None:
 
 
 def sweep(
-    given: Space,
-    shown: Space,
+    given: MeasuredSpace,
+    shown: MeasuredSpace,
     *collectors: Collector,
     rows: Indices | None = None,
     above: bool = False,

@@ -16,7 +16,7 @@ from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._distances import Moments, RankCorrelation
 from protolearn.metrics._neighborhoods import check_below_half, check_labels
-from protolearn.metrics._spaces import ALL, Rows, Space, check_view, documented, sweep
+from protolearn.metrics._spaces import ALL, MeasuredSpace, Rows, check_view, documented, sweep
 
 __all__ = [
     "PointQuality",
@@ -220,7 +220,7 @@ def view_quality(
     )
 
 
-def _distances(given: Space, shown: Space, n_jobs: int | None) -> tuple[Moments, RankCorrelation]:
+def _distances(given: MeasuredSpace, shown: MeasuredSpace, n_jobs: int | None) -> tuple[Moments, RankCorrelation]:
     """Return what is measured of the distances of all pairs."""
     moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
     sweep(given, shown, moments, ranks, above=True, n_jobs=n_jobs)

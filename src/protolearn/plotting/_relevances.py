@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from protolearn.core.fitted import take_apart
 from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.lvq import Category, Explanation, Table, table_of
+from protolearn.lvq import Category, Explanation, InputTable, table_of
 from protolearn.plotting._inputs import check_names, fitted_model
 from protolearn.plotting.style import (
     INK,
@@ -194,7 +194,7 @@ def column_names(model: Any, n_columns: int) -> list[str]:
     return names
 
 
-def _table(model: Any) -> Table | None:
+def _table(model: Any) -> InputTable | None:
     """Return how features become columns behind the steps of a pipeline, if each column is of one feature."""
     if not hasattr(model, "get_params") or take_apart(model).before is None:
         return None

@@ -35,7 +35,7 @@ from protolearn.relational._objects import Objects, Supported
 from protolearn.relational._reading import ObjectReader
 from protolearn.relational._start import spread_objects
 
-__all__ = ["Learned", "ObjectExplanation", "ObjectLVQ", "first_medoids"]
+__all__ = ["LearnedObjects", "ObjectExplanation", "ObjectLVQ", "first_medoids"]
 
 MOST_ROWS = 10  # objects that are printed
 
@@ -105,7 +105,7 @@ class ObjectExplanation(Printed):
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedObjects:
     """Prototypes of some objects, as coefficients (k, n); ``beyond`` is the mean square that no prototype can reach.
 
     ``approximate`` gives coefficients (k, c) on some objects (c,) alone, among which the nearest to each prototype have
@@ -126,7 +126,7 @@ class Patch:
     objects: Objects
     codes: Indices
     weights: Floats
-    learned: Learned
+    learned: LearnedObjects
     prototypes: Relational
 
 
@@ -168,7 +168,9 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
             positive.check_each("slope", slope_ends(self.slope), ", or a pair of such numbers")
 
     @abstractmethod
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
+    def _learn(
+        self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress
+    ) -> LearnedObjects:
         """Learn prototypes of objects with class codes y, from where a patch before or ``init`` has them start."""
 
     @abstractmethod

@@ -16,7 +16,7 @@ from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import slope_ends
 from protolearn.relational._docs import documented
 from protolearn.relational._exchange import exchanges
-from protolearn.relational._lvq import Learned, ObjectLVQ, first_medoids
+from protolearn.relational._lvq import LearnedObjects, ObjectLVQ, first_medoids
 from protolearn.relational._objects import Objects
 
 __all__ = ["MedianGLVQ"]
@@ -127,7 +127,9 @@ class MedianGLVQ(ObjectLVQ):
     def _progress(self, n_objects: int, n_patches: int) -> Progress:
         return Progress("MedianGLVQ", self.max_iter, self.verbose, "round", n_runs=n_patches * len(self._slopes()))
 
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
+    def _learn(
+        self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress
+    ) -> LearnedObjects:
         if not pairs.in_memory:
             raise ValueError(
                 f"Exchanges among {pairs.n_samples} objects need all dissimilarities in memory; use patch_size."
@@ -156,7 +158,7 @@ class MedianGLVQ(ObjectLVQ):
         def approximate(chosen: Indices, firsts: Indices) -> Floats:
             return np.eye(len(chosen))[firsts]  # the nearest is the prototype itself
 
-        return Learned(coefficients, approximate, costs, interrupted)
+        return LearnedObjects(coefficients, approximate, costs, interrupted)
 
     def _slopes(self) -> list[float]:
         """Return the slopes that exchanges are made for, one after the other."""

@@ -18,9 +18,9 @@ from protolearn.core.validation import given_array
 from protolearn.lvq import GLVQ, SOLVERS, Solver
 from protolearn.lvq.solvers import get_solver
 from protolearn.relational._docs import documented
-from protolearn.relational._lvq import Learned, ObjectLVQ, first_medoids
+from protolearn.relational._lvq import LearnedObjects, ObjectLVQ, first_medoids
 from protolearn.relational._objects import Objects
-from protolearn.relational._space import Space, euclidean_part
+from protolearn.relational._space import EuclideanPart, euclidean_part
 
 __all__ = ["RelationalGLVQ"]
 
@@ -147,7 +147,9 @@ class RelationalGLVQ(ObjectLVQ):
         steps = self.max_iter or get_solver(self.solver, n_objects).default_iterations
         return Progress("RelationalGLVQ", steps, self.verbose, n_runs=n_patches)
 
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
+    def _learn(
+        self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress
+    ) -> LearnedObjects:
         space = euclidean_part(pairs, self.n_components)
         coefficients = self._class_means(pairs, y, rng) if start is None else start
         model, interrupted = self._vector_model(space.positions(coefficients), rng, progress), False
@@ -166,7 +168,7 @@ class RelationalGLVQ(ObjectLVQ):
         coefficients = space.combinations(W) if self.sparsity is None else self._sparse(space, W, y, self.sparsity)
         seen = Relational.at(pairs, coefficients.T).squares - euclidean_distances(space.coordinates, W, squared=True)
         beyond = float(np.average(seen.mean(axis=1), weights=pairs.weights))
-        return Learned(coefficients, approximate, model.cost_history_, interrupted, beyond)
+        return LearnedObjects(coefficients, approximate, model.cost_history_, interrupted, beyond)
 
     def _vector_model(self, W: Floats, rng: np.random.RandomState, progress: Progress) -> GLVQ:
         """Return the classifier that learns from coordinates of the objects, starting at W."""
@@ -196,7 +198,7 @@ class RelationalGLVQ(ObjectLVQ):
                 coefficients[place, members] = pairs.weights[members]
         return coefficients / coefficients.sum(axis=1, keepdims=True)
 
-    def _sparse(self, space: Space, W: Floats, y: Indices, n_nearest: int) -> Floats:
+    def _sparse(self, space: EuclideanPart, W: Floats, y: Indices, n_nearest: int) -> Floats:
         """Return coefficients (k, n) on a few objects: for each prototype, the nearest of its class."""
         squares = euclidean_distances(space.coordinates, W, squared=True)
         order = np.argsort(np.where(y[:, None] == self._codes, squares, np.inf), axis=0, kind="stable")

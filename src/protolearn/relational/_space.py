@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from protolearn.core.pairs import Pairs
 from protolearn.core.types import Floats, Indices
 
-__all__ = ["Space", "euclidean_part"]
+__all__ = ["EuclideanPart", "euclidean_part"]
 
 SMALL = 1000  # objects up to which all directions are computed
 N_POWERS, N_MORE = 2, 20  # subspace iteration for the largest directions of more objects
@@ -29,7 +29,7 @@ RIDGE = 0.1  # share of the mean square that keeps coefficients small: chosen ob
 
 
 @dataclass(frozen=True)
-class Space:
+class EuclideanPart:
     """Coordinates of objects (n, r), and coefficients of the origin (n,) and of unit vectors along the axes (n, r)."""
 
     coordinates: Floats
@@ -54,7 +54,7 @@ class Space:
         return coefficients + ((1.0 - coefficients.sum(axis=1)) / one.sum())[:, None] * one
 
 
-def euclidean_part(pairs: Pairs, n_components: int) -> Space:
+def euclidean_part(pairs: Pairs, n_components: int) -> EuclideanPart:
     """Return the space of the largest positive directions, as many as there are up to a number.
 
     Variances are those of weighted objects. Draws depend on the dissimilarities, not on the order of the objects.
@@ -75,9 +75,9 @@ def euclidean_part(pairs: Pairs, n_components: int) -> Space:
     kept = np.flatnonzero(values > rounding * np.abs(values).max(initial=0.0))[::-1][:n_components]
     if len(kept) == 0:  # no two objects differ, or in no direction that counts
         nothing = np.zeros((pairs.n_samples, 1))
-        return Space(nothing, shares, nothing)
+        return EuclideanPart(nothing, shares, nothing)
     turns = turns[:, kept] / np.sqrt(values[kept])
-    return Space(images @ turns, shares, roots * (vectors @ turns))
+    return EuclideanPart(images @ turns, shares, roots * (vectors @ turns))
 
 
 def _gram(pairs: Pairs, shares: Floats, coefficients: Floats) -> Floats:

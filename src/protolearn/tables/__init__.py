@@ -6,7 +6,7 @@ Tables need pandas, which comes with the extra ``files``.
 from protolearn.tables._dialect import as_labels
 from protolearn.tables._preparation import Column, TablePreparation, table_pipeline
 from protolearn.tables._reading import (
-    Objects,
+    ObjectColumn,
     is_picture_folder,
     read_distances,
     read_pictures,
@@ -16,7 +16,7 @@ from protolearn.tables._reading import (
 
 __all__ = [
     "Column",
-    "Objects",
+    "ObjectColumn",
     "TablePreparation",
     "as_labels",
     "is_picture_folder",

@@ -37,7 +37,7 @@ from protolearn.tables._limits import FREE_XML, check_chunks, check_lines, names
 from protolearn.tables._marks import MARK_NAMES, decided_mark
 
 __all__ = [
-    "Objects",
+    "ObjectColumn",
     "is_picture_folder",
     "read_array",
     "read_distances",
@@ -356,7 +356,7 @@ CHANNELS = ("red", "green", "blue")
 
 
 @dataclass(frozen=True)
-class Objects:
+class ObjectColumn:
     """Objects that were read from a file or a folder.
 
     Attributes
@@ -372,8 +372,8 @@ class Objects:
 
     Examples
     --------
-    >>> from protolearn.tables import Objects
-    >>> words = Objects(["night", "Nacht", "nuit"], names=["English", "German", "French"])
+    >>> from protolearn.tables import ObjectColumn
+    >>> words = ObjectColumn(["night", "Nacht", "nuit"], names=["English", "German", "French"])
     >>> words.X[1], words.names[1], words.labels is None
     ('Nacht', 'German', True)
     """
@@ -384,7 +384,7 @@ class Objects:
     pictures: Array | None = field(default=None, repr=False)
 
 
-def read_strings(path: FilePath) -> Objects:
+def read_strings(path: FilePath) -> ObjectColumn:
     r"""Read strings from a file, or texts from a folder.
 
     Parameters
@@ -432,17 +432,17 @@ def read_strings(path: FilePath) -> Objects:
     if not strings:
         raise ValueError(f"{path} contains no strings; write one string per line.")
     labeled = any(label.strip() for _, _, label in pairs)
-    return Objects(strings, as_labels([label for _, _, label in pairs]) if labeled else None)
+    return ObjectColumn(strings, as_labels([label for _, _, label in pairs]) if labeled else None)
 
 
-def _sequences(path: Path, lines: list[str]) -> Objects:
+def _sequences(path: Path, lines: list[str]) -> ObjectColumn:
     """Return the sequences of a file in FASTA format, which may go on over several lines, and their headers."""
     starts = [i for i, line in enumerate(lines) if line.startswith(">")]
     names = [lines[i][1:].strip() for i in starts]
     strings = ["".join(map(str.strip, lines[i + 1 : end])) for i, end in zip(starts, [*starts[1:], len(lines)])]
     if "" in strings:
         raise ValueError(f"{path}: there is no sequence after the header >{names[strings.index('')]}.")
-    return Objects(strings, names=names)
+    return ObjectColumn(strings, names=names)
 
 
 def _are_columns(lines: Sequence[str], separator: str) -> bool:
@@ -451,12 +451,12 @@ def _are_columns(lines: Sequence[str], separator: str) -> bool:
     return len(counts) == 1 and 0 not in counts
 
 
-def _texts(folder: Path) -> Objects:
+def _texts(folder: Path) -> ObjectColumn:
     files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
     if not files:
         raise ValueError(f"{folder} contains no files.")
     texts = [_read(file) for file in files]
-    return Objects(texts, _classes(folder, files), _names(folder, files))
+    return ObjectColumn(texts, _classes(folder, files), _names(folder, files))
 
 
 def _read(path: Path) -> str:
@@ -466,7 +466,7 @@ def _read(path: Path) -> str:
 
 def read_distances(
     path: FilePath, target: str | None = None, *, decimal: str | None = None, model: Any = None
-) -> Objects:
+) -> ObjectColumn:
     r"""Read distances between objects from a table.
 
     Parameters
@@ -509,7 +509,7 @@ def read_distances(
     path = Path(path)
     if path.suffix.lower() in (".npy", ".npz"):
         D, labels = read_array(path)
-        return Objects(_finite(path, D), None if labels is None else as_labels(labels))
+        return ObjectColumn(_finite(path, D), None if labels is None else as_labels(labels))
     frame = read_table(path, decimal=decimal)
     for name in frame:
         if strange_values(frame[name]) is not None:
@@ -525,7 +525,7 @@ def read_distances(
     columns = [str(name) for name in frame]
     if model is None and names is not None and names != columns and sorted(names) == sorted(columns):
         raise ValueError(f"{path} has the same names in rows and columns, but in another order; sort one of them.")
-    return Objects(_finite(path, frame), classes, names)
+    return ObjectColumn(_finite(path, frame), classes, names)
 
 
 def _target(path: Path, frame: Any, model: Any) -> str | None:
@@ -584,7 +584,7 @@ def is_picture_folder(path: FilePath) -> bool:
     return Path(path).is_dir() and next(image_candidates(path), None) is not None
 
 
-def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> Objects:
+def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> ObjectColumn:
     """Read the images of a folder as a table, with a row for each image and a column for each pixel.
 
     Images are cropped to a central square and reduced to 16 x 16 pixels. The table contains colors unless all images
@@ -624,7 +624,7 @@ def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> Obj
     channels = ("gray",) if gray else CHANNELS
     names = [f"{channel} {row},{column}" for row in range(SIDE) for column in range(SIDE) for channel in channels]
     table = pandas().DataFrame(values.reshape(len(files), -1) / 255, columns=names)
-    return Objects(table, _classes(folder, files), _names(folder, files), small)
+    return ObjectColumn(table, _classes(folder, files), _names(folder, files), small)
 
 
 def _thumbnail(file: Path) -> Array:

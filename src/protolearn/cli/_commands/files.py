@@ -157,10 +157,10 @@ def view(
 
     A target is not used for training; it only colors the points.
     """
-    from protolearn.cli._tasks import View
+    from protolearn.cli._tasks import ViewTask
 
     reading = {"target": target, "ignore": ignore, "keep": keep, "metric": metric, "decimal": decimal}
-    _run(View(seed, mapping), data, output, reading, {"folds": 0, "repeats": 0, "most": rows}, quiet, as_json)
+    _run(ViewTask(seed, mapping), data, output, reading, {"folds": 0, "repeats": 0, "most": rows}, quiet, as_json)
 
 
 def _run(

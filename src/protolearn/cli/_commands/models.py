@@ -12,7 +12,7 @@ from protolearn.cli._console import print_listing, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
     from protolearn.cli._report import Table
-    from protolearn.cli._samples import Samples
+    from protolearn.cli._samples import CliInput
 
 __all__ = ["explain", "info", "predict"]
 
@@ -142,7 +142,7 @@ def info(model: Model, as_json: Json = False) -> None:
             print_listing(console, relevance_table(weights))
 
 
-def _of_prepared(model: Any, samples: Samples) -> Any:
+def _of_prepared(model: Any, samples: CliInput) -> Any:
     """Return the part of a model that takes prepared samples."""
     return model[1:] if samples.preparation is not None else model
 
@@ -163,7 +163,7 @@ def _counts(caption: str, found: dict[str, Any]) -> Table:
     return Table(caption, [name, "rows", "share"], lines)
 
 
-def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
+def _reasons(model: Any, samples: CliInput, row: int) -> dict[str, Any]:
     """Return the decision on a row, what decided, and the smallest change to another class."""
     import numpy as np
 
@@ -204,7 +204,7 @@ def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
     return report
 
 
-def _outside(model: Any, samples: Samples, row: int) -> list[dict[str, Any]]:
+def _outside(model: Any, samples: CliInput, row: int) -> list[dict[str, Any]]:
     """Return the columns of a row whose values were not trained on."""
     from protolearn.cli._samples import outside_training
 
