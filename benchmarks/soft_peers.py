@@ -34,7 +34,7 @@ def our_gas(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
     return _generalized(X, y, task, neighborhood_range=1.0)
 
 
-@competitor(f"{OURS} (without cooperation)", *GAS, **OWN)
+@competitor(f"{OURS} (without neighborhood)", *GAS, **OWN)
 def our_lvq(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
     return _generalized(X, y, task)
 

@@ -12,7 +12,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 PARTS = (
-    *("lattices", "density", "cooperation", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
+    *("lattices", "density", "neighborhood", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
     "schedules",
 )
 FOREIGN = re.compile(r"(scikit-learn(['’]s)?|the command)\s+$")  # in the text before a name

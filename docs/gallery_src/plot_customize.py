@@ -1,10 +1,10 @@
 """
-Your own cooperation
+Your own neighborhood
 ====================
 
 The estimators are thin: below them, a map is a loop over three parts that can be replaced one by one. A *source*
-provides samples in chunks, *prototypes* compute distances and are updated, and a *cooperation* determines which
-prototypes a sample updates. This page runs the loop by hand and then uses a custom cooperation in it.
+provides samples in chunks, *prototypes* compute distances and are updated, and a *neighborhood* determines which
+prototypes a sample updates. This page runs the loop by hand and then uses a custom neighborhood in it.
 """
 
 # %%
@@ -17,9 +17,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from protolearn.core.cooperation import OnLattice, Ranks
 from protolearn.core.lattices import chain
 from protolearn.core.loop import anneal
+from protolearn.core.neighborhoods import OnLattice, Ranks
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import geometric
 from protolearn.core.sources import ArraySource
@@ -28,11 +28,11 @@ X, _ = make_moons(800, noise=0.08, random_state=0)
 source = ArraySource(X, origin=np.zeros(2))
 
 
-def train(cooperation, ranges, n_prototypes=20):
+def train(neighborhood, ranges, n_prototypes=20):
     """Run the loop from small values around the mean and return the final positions and all costs."""
     start = X.mean(axis=0) + 1e-3 * np.random.default_rng(0).normal(size=(n_prototypes, 2))
     prototypes, costs = Mean(start, source.metric), []
-    for step in anneal(prototypes, cooperation, source, ranges):
+    for step in anneal(prototypes, neighborhood, source, ranges):
         prototypes = step.prototypes
         costs.append(step.cost)
     return prototypes.positions, costs
@@ -41,14 +41,14 @@ def train(cooperation, ranges, n_prototypes=20):
 gas, _ = train(Ranks(), geometric(10.0, 0.01, 60))
 
 # %%
-# Another cooperation makes it a self-organizing map:
+# Another neighborhood makes it a self-organizing map:
 
 som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 
 # %%
-# A new cooperation
+# A new neighborhood
 # -----------------
-# A cooperation needs only one method, ``gather``, which sums the samples for every prototype. The one below is *soft*:
+# A neighborhood needs only one method, ``gather``, which sums the samples for every prototype. The one below is *soft*:
 # sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. This
 # is a mixture of equal spherical Gaussians, with the range as their width (deterministic annealing).
 # ``prototypes.measure`` returns the distances of a chunk, and a function that sums its samples with any weights; the
@@ -85,7 +85,7 @@ for ax, (name, positions) in zip(axes, results.items()):
 axes[1].plot(*som.T, color="#0072B2", linewidth=1)
 
 # %%
-# The cost is recorded for every epoch. With this cooperation prototypes split up suddenly, in a sequence of phase
+# The cost is recorded for every epoch. With this neighborhood prototypes split up suddenly, in a sequence of phase
 # transitions, as the range falls below the spread of the samples they represent.
 
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")

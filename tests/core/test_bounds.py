@@ -10,9 +10,9 @@ from numpy.testing import assert_array_equal
 
 from protolearn import KMeans
 from protolearn.core.bounds import Bounds, Search
-from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.lattices import rectangular
 from protolearn.core.loop import anneal, nearest, winners
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource
 
@@ -53,7 +53,7 @@ def start(X, k=12, weights=None):
 @pytest.fixture
 def compiled(monkeypatch):
     """Let small data take the way of large data."""
-    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0)
+    monkeypatch.setattr("protolearn.core.neighborhoods.LARGE_WORK", 0)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -63,8 +63,8 @@ def test_winners_of_a_whole_run_are_those_of_full_searches(compiled, name):
     source, prototypes = start(X, weights=weights)
     for _ in range(25):
         fresh, _ = start(X, weights=weights)
-        sums = WinnerTakesAll().gather(prototypes, source, 0.0)
-        expected = WinnerTakesAll().gather(prototypes, fresh, 0.0)
+        sums = Winner().gather(prototypes, source, 0.0)
+        expected = Winner().gather(prototypes, fresh, 0.0)
         assert_array_equal(source.bounds.winners, lowest(source.chunk(slice(None)).lifted, prototypes.affine))
         assert_array_equal(sums.moments, expected.moments)
         assert prototypes.cost(sums) == prototypes.cost(expected)
@@ -74,10 +74,10 @@ def test_winners_of_a_whole_run_are_those_of_full_searches(compiled, name):
 @pytest.mark.parametrize("winner", ["heskes", "heskes-printed", "nearest"])
 def test_winners_of_a_self_organizing_map_are_those_of_full_searches(compiled, winner):
     source, prototypes = start(SAMPLES["blobs"])
-    cooperation = OnLattice(rectangular(3, 4), winner)
+    neighborhood = OnLattice(rectangular(3, 4), winner)
     for range_ in [2.0, 1.0, 0.5, 0.2, 0.2, 0.1]:
-        sums = cooperation.gather(prototypes, source, range_)
-        mixture = None if winner == "nearest" else np.exp(cooperation.log_shares(range_))
+        sums = neighborhood.gather(prototypes, source, range_)
+        mixture = None if winner == "nearest" else np.exp(neighborhood.log_shares(range_))
         forms = prototypes.forms(mixture)
         assert_array_equal(source.bounds.winners, lowest(source.chunk(slice(None)).lifted, forms))
         prototypes = prototypes.update(sums)
@@ -86,7 +86,7 @@ def test_winners_of_a_self_organizing_map_are_those_of_full_searches(compiled, w
 def test_few_are_searched_for_in_the_end(compiled):
     """Bounds that never hold would pass all other tests."""
     source, prototypes = start(SAMPLES["blobs"])
-    for step in anneal(prototypes, WinnerTakesAll(), source, np.zeros(12)):
+    for step in anneal(prototypes, Winner(), source, np.zeros(12)):
         prototypes = step.prototypes
     source.bounds.loosen(Search(prototypes.forms(), euclidean=True))
     assert (source.bounds.room > 0).mean() > 0.8
@@ -140,7 +140,7 @@ def test_bounds_hold_wherever_prototypes_go(seed, step):
 def test_kmeans_of_large_data_is_that_of_small_data(compiled, monkeypatch):
     X = SAMPLES["blobs"]
     fast = KMeans(12, init=X[:12], tol=0, max_iter=30).fit(X)
-    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", np.inf)
+    monkeypatch.setattr("protolearn.core.neighborhoods.LARGE_WORK", np.inf)
     plain = KMeans(12, init=X[:12], tol=0, max_iter=30).fit(X)
     assert_array_equal(fast.labels_, plain.labels_)
     np.testing.assert_allclose(fast.cost_history_, plain.cost_history_, rtol=1e-12)
@@ -168,7 +168,7 @@ def test_late_neural_gas_is_kmeans(compiled):
     source, prototypes = start(SAMPLES["noise"])
     for _ in range(5):
         sums = Ranks().gather(prototypes, source, 1e-3)
-        assert_array_equal(sums.moments, WinnerTakesAll().gather(prototypes, start(SAMPLES["noise"])[0], 0.0).moments)
+        assert_array_equal(sums.moments, Winner().gather(prototypes, start(SAMPLES["noise"])[0], 0.0).moments)
         prototypes = prototypes.update(sums)
     assert (source.bounds.room > 0).any()
 
@@ -180,6 +180,6 @@ def test_samples_on_two_threads(compiled, monkeypatch):
     threaded = ArraySource(X, n_threads=2, chunk_size=100)
     one = ArraySource(X, chunk_size=100)
     for _ in range(8):
-        sums = [WinnerTakesAll().gather(prototypes, each, 0.0) for each in (threaded, one)]
+        sums = [Winner().gather(prototypes, each, 0.0) for each in (threaded, one)]
         assert_array_equal(sums[0].moments, sums[1].moments)
         prototypes = prototypes.update(sums[0])

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from protolearn.core._kernels import link_winners
-from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll, index_mask, sorted_codes, sum_by_winner
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
 from protolearn.core.loop import anneal, distances_to, learn_online, nearest, winners
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner, index_mask, sorted_codes, sum_by_winner
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource
@@ -87,7 +87,7 @@ def test_thread_count_does_not_change_a_bit():
     X = rng.normal(size=(20_000, 10))
     W = Mean(X[:20].copy(), np.ones(10))
     sums = [
-        WinnerTakesAll().gather(W, ArraySource(X, origin=np.zeros(10), chunk_size=512, n_threads=t), 0.0).moments
+        Winner().gather(W, ArraySource(X, origin=np.zeros(10), chunk_size=512, n_threads=t), 0.0).moments
         for t in (1, 2, 5)
     ]
     assert_array_equal(sums[0], sums[1])
@@ -207,7 +207,7 @@ def test_som_update(lattice, kernel, winner, range_):
 @pytest.mark.parametrize("range_", [0.01, 0.04, 0.07, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_ranks_that_do_not_count_are_left_out(dtype, range_, compiled, monkeypatch):
-    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0 if compiled else np.inf)
+    monkeypatch.setattr("protolearn.core.neighborhoods.LARGE_WORK", 0 if compiled else np.inf)
     monkeypatch.setattr("protolearn.core.bounds.CLOSE", 2000)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(4000, 3))
@@ -232,7 +232,7 @@ def test_compiled_and_plain_sums_agree(dtype, mixed, monkeypatch):
     _, _, u, source, prototypes = problem(2, n=3000, k=40, dtype=dtype)
     mixture = np.random.default_rng(0).dirichlet(np.ones(40), 40) if mixed else None
     plain = sum_by_winner(prototypes, source, mixture)
-    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0)
+    monkeypatch.setattr("protolearn.core.neighborhoods.LARGE_WORK", 0)
     monkeypatch.setattr("protolearn.core.bounds.CLOSE", 2000)
     compiled = sum_by_winner(prototypes, source, mixture)
     assert_allclose(compiled.moments, plain.moments, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-3)
@@ -244,7 +244,7 @@ def test_compiled_and_plain_sums_agree(dtype, mixed, monkeypatch):
 def test_kmeans_update(seed):
     X, W, u, source, prototypes = problem(seed)
     best = cdist(X, W).argmin(axis=1)
-    found = prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0)).positions + 4.0
+    found = prototypes.update(Winner().gather(prototypes, source, 0.0)).positions + 4.0
     for i in range(len(W)):
         mine = (best == i) & (u > 0)
         expected = np.average(X[mine], axis=0, weights=u[mine]) if mine.any() else W[i]
@@ -255,7 +255,7 @@ def test_lattice_with_infinite_gaps_is_kmeans():
     _, _, _, source, prototypes = problem(5)
     lonely = OnLattice(rectangular(2, 3), kernel="gaussian")
     stats = lonely.gather(prototypes, source, 1e-3)
-    kmeans = WinnerTakesAll().gather(prototypes, source, 0.0)
+    kmeans = Winner().gather(prototypes, source, 0.0)
     occupied = kmeans.mass > 0
     assert_allclose(
         prototypes.update(stats).positions[occupied], prototypes.update(kmeans).positions[occupied], atol=1e-12
@@ -282,13 +282,13 @@ def test_cost_from_sums_is_the_cost(seed, range_):
 @settings(max_examples=60, deadline=None)
 def test_cost_never_rises_at_a_fixed_range(seed, range_, name):
     _, _, _, source, prototypes = problem(seed)
-    cooperation = {
+    neighborhood = {
         "ranks": Ranks(),
         "heskes": OnLattice(hexagonal(2, 3), "heskes", "gaussian" if seed % 2 else "exponential"),
         "heskes-printed": OnLattice(hexagonal(2, 3), "heskes-printed", "gaussian" if seed % 2 else "exponential"),
-        "winner": WinnerTakesAll(),
+        "winner": Winner(),
     }[name]
-    costs = [step.cost for step in anneal(prototypes, cooperation, source, np.full(15, range_))]
+    costs = [step.cost for step in anneal(prototypes, neighborhood, source, np.full(15, range_))]
     assert (np.diff(costs) <= 1e-10 * costs[0]).all()
 
 
@@ -347,7 +347,7 @@ def test_narrow_neural_gas_is_kmeans():
     source = ArraySource(X, origin=np.zeros(2))
     start = Mean(X[:5].copy(), source.metric)
     gas = [step.prototypes.positions for step in anneal(start, Ranks(), source, np.full(10, 1e-3))]
-    kmeans = [step.prototypes.positions for step in anneal(start, WinnerTakesAll(), source, np.zeros(10))]
+    kmeans = [step.prototypes.positions for step in anneal(start, Winner(), source, np.zeros(10))]
     assert_allclose(gas, kmeans, atol=1e-12)
 
 
@@ -373,26 +373,26 @@ def test_online_gas_follows_its_rule(seed):
     expected = slow_online(points, W, rates, ranges, lambda d, r: -np.argsort(np.argsort(d, kind="stable")) / r)
     assert_allclose(found, expected, atol=1e-9)
     found = W.copy()
-    WinnerTakesAll().learn_online(points, found, np.ones(2), rates, ranges)
+    Winner().learn_online(points, found, np.ones(2), rates, ranges)
     expected = slow_online(points, W, rates, ranges, lambda d, r: np.where(d == d.min(), 0.0, -np.inf))
     assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "cooperation", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=["ranks", "lattice"]
+    "neighborhood", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=["ranks", "lattice"]
 )
-def test_the_gain_of_the_winner_is_a_factor_of_the_step(cooperation):
+def test_the_gain_of_the_winner_is_a_factor_of_the_step(neighborhood):
     """Hasenfuss 2009, eq. 3.6, with the power of the density at the winner as gain."""
     rng = np.random.default_rng(0)
     points, W, gains = rng.normal(size=(40, 2)), rng.normal(size=(7, 2)), rng.random(7)
     rates, ranges = geometric(0.5, 0.01, 40), geometric(3.5, 0.01, 40)
     found = W.copy()
-    seen = cooperation.learn_online(points, found, np.ones(2), rates, ranges, gains)
+    seen = neighborhood.learn_online(points, found, np.ones(2), rates, ranges, gains)
 
     def log_weights(d, r):
-        if isinstance(cooperation, Ranks):
+        if isinstance(neighborhood, Ranks):
             return -np.argsort(np.argsort(d, kind="stable")) / r
-        return -cooperation.lattice.distances[d.argmin()] / r
+        return -neighborhood.lattice.distances[d.argmin()] / r
 
     assert_allclose(found, slow_online(points, W, rates, ranges, log_weights, gains), atol=1e-9)
     assert_array_equal(seen[0], np.argsort(cdist(points[:1], W)[0])[:2])
@@ -425,8 +425,8 @@ def test_online_som_follows_its_rule(winner):
     rng = np.random.default_rng(0)
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
     rates, ranges = geometric(0.5, 0.01, 40), geometric(2.0, 0.3, 40)  # each range differs by more than 0.5 %
-    cooperation = OnLattice(rectangular(2, 3), winner, "exponential")
-    g = cooperation.lattice.distances
+    neighborhood = OnLattice(rectangular(2, 3), winner, "exponential")
+    g = neighborhood.lattice.distances
 
     def log_weights(d, r):
         h = np.exp(-g / r)
@@ -435,7 +435,7 @@ def test_online_som_follows_its_rule(winner):
         return -g[best] / r
 
     found = W.copy()
-    cooperation.learn_online(points, found, np.ones(2), rates, ranges)
+    neighborhood.learn_online(points, found, np.ones(2), rates, ranges)
     assert_allclose(found, slow_online(points, W, rates, ranges, log_weights), atol=1e-9)
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from protolearn.core.graphs import Neighborhood, PointSet, join_components, nearest_of_new
+from protolearn.core.graphs import NeighborGraph, PointSet, join_components, nearest_of_new
 
 KINDS = pytest.mark.parametrize("pairs", [False, True], ids=["vectors", "pairs"])
 
@@ -35,7 +35,7 @@ def test_a_ball_holds_what_is_as_near_as_its_radius(pairs, seed, n, radius):
     rng = np.random.default_rng(seed)
     unit, X = 2.0 ** rng.integers(-3, 4), rng.integers(0, 4, size=(n, 3)) + 100.0
     close = {(i, j) for i in range(n) for j in range(n) if i != j and np.square(X[i] - X[j]).sum() <= round(radius**2)}
-    balls = Neighborhood(radius=radius * unit, components="largest")
+    balls = NeighborGraph(radius=radius * unit, components="largest")
     found = balls.of_new(point_set(X, pairs), point_set(X, pairs), unit)
     assert set(edges(found)) == close | {(i, i) for i in range(n)}
     if connected_components(found)[0] == 1:
@@ -50,7 +50,7 @@ def test_nearest_are_joined_in_one_direction_or_in_both(pairs, directed):
     expected = {(i, j) for i in range(30) for j in sorted(range(30), key=lambda j: D[i, j])[1:6]}
     if not directed:
         expected |= {(j, i) for i, j in expected}
-    found = edges(Neighborhood(5).graph(point_set(X, pairs), directed=directed))
+    found = edges(NeighborGraph(5).graph(point_set(X, pairs), directed=directed))
     assert set(found) == expected
     assert found == pytest.approx({pair: D[pair] for pair in expected}, rel=1e-12)
 
@@ -79,11 +79,11 @@ def test_links_are_a_minimum_spanning_tree_of_the_components(pairs, seed, n, n_p
 @KINDS
 def test_points_at_the_same_place_are_joined(pairs):
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    for neighborhood in (Neighborhood(2), Neighborhood(radius=1.0)):
+    for neighborhood in (NeighborGraph(2), NeighborGraph(radius=1.0)):
         found = edges(neighborhood.graph(point_set(X, pairs)))
         assert found[0, 1] == found[2, 3] == 0.0
     with pytest.warns(UserWarning, match="2 components"):
-        found = edges(Neighborhood(1, components="connect").graph(point_set(X, pairs)))
+        found = edges(NeighborGraph(1, components="connect").graph(point_set(X, pairs)))
     assert found == {(0, 1): 0.0, (1, 0): 0.0, (2, 3): 0.0, (3, 2): 0.0, (0, 2): 1.0, (2, 0): 1.0}
 
 
@@ -94,20 +94,20 @@ def test_what_becomes_of_a_graph_that_falls_apart(pairs):
     points = point_set(X, pairs)
     fall = r"With radius=1 the graph of neighbors falls into 3 components, of 4, 3, 1 objects \(1 without neighbors\)"
     with pytest.raises(ValueError, match=fall + r", with no path between them. Raise radius, or .*'connect'"):
-        Neighborhood(radius=1.0).graph(points)
+        NeighborGraph(radius=1.0).graph(points)
     with pytest.warns(UserWarning, match=fall + ". They were connected by the shortest links"):
-        joined = edges(Neighborhood(radius=1.0, components="connect").graph(points))
+        joined = edges(NeighborGraph(radius=1.0, components="connect").graph(points))
     assert {pair: length for pair, length in joined.items() if length > 1.0} == {
         (3, 4): 17.0, (4, 3): 17.0, (6, 7): 28.0, (7, 6): 28.0,
     }  # fmt: skip
-    largest = Neighborhood(radius=1.0, components="largest")
+    largest = NeighborGraph(radius=1.0, components="largest")
     with pytest.warns(UserWarning, match=fall + r". Only the largest takes part; the other 4 are left out"):
         assert largest.kept(points).tolist() == [0, 1, 2, 3]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Neighborhood(radius=1.0, components="connect").graph(points, quiet=True)
-        assert Neighborhood(radius=30.0, components="largest").kept(points).tolist() == list(range(8))
-        assert Neighborhood(radius=1.0).kept(points).tolist() == list(range(8))
+        NeighborGraph(radius=1.0, components="connect").graph(points, quiet=True)
+        assert NeighborGraph(radius=30.0, components="largest").kept(points).tolist() == list(range(8))
+        assert NeighborGraph(radius=1.0).kept(points).tolist() == list(range(8))
 
 
 @KINDS
@@ -116,9 +116,9 @@ def test_new_points_have_the_neighbors_of_the_definition(pairs):
     X, new = rng.normal(size=(40, 3)), np.vstack([rng.normal(size=(20, 3)), [[9.0, 9.0, 9.0]]])
     points, asked, D = point_set(X, pairs), point_set(X, pairs, new), cdist(new, X)
     nearest = {(i, j): D[i, j] for i in range(21) for j in np.argsort(D[i])[:4]}
-    assert edges(Neighborhood(4).of_new(points, asked)) == pytest.approx(nearest, rel=1e-12)
+    assert edges(NeighborGraph(4).of_new(points, asked)) == pytest.approx(nearest, rel=1e-12)
     close = {(i, j): D[i, j] for i in range(21) for j in range(40) if D[i, j] <= 1.7}
-    found = {rule: Neighborhood(radius=1.7, components=rule) for rule in ("raise", "connect", "largest")}
+    found = {rule: NeighborGraph(radius=1.7, components=rule) for rule in ("raise", "connect", "largest")}
     assert edges(found["largest"].of_new(points, asked)) == pytest.approx(close, rel=1e-12)
     alone = [i for i in range(21) if D[i].min() > 1.7]
     assert 20 in alone
@@ -134,4 +134,4 @@ def test_new_points_have_the_neighbors_of_the_definition(pairs):
 @pytest.mark.parametrize("bad", [{"radius": 0.0}, {"radius": -1.0}, {"components": "all"}])
 def test_bad_parameters(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
-        Neighborhood(**bad)
+        NeighborGraph(**bad)

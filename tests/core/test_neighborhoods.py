@@ -5,9 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from protolearn import SOM
-from protolearn.core.cooperation import OnLattice
-from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
-from protolearn.core.neighborhoods import AllPairs, Structured
+from protolearn.core.lattices import AllPairs, Structured, chain, hexagonal, hyperbolic, rectangular
+from protolearn.core.neighborhoods import OnLattice
 from protolearn.core.statistics import Statistics
 
 LATTICES = [
@@ -62,7 +61,7 @@ def test_shared_sums_keep_their_digits_where_all_samples_are_far(lattice):
 def test_a_map_is_the_same_either_way(lattice, winner, monkeypatch):
     X = np.random.default_rng(2).normal(size=(120, 3))
     small = SOM(lattice, winner=winner, max_iter=12).fit(X)
-    monkeypatch.setattr("protolearn.core.cooperation.DENSE_NODES", 1)
+    monkeypatch.setattr("protolearn.core.neighborhoods.DENSE_NODES", 1)
     large = SOM(lattice, winner=winner, max_iter=12).fit(X)
     assert_allclose(large.cost_history_, small.cost_history_, rtol=1e-9)
     assert_allclose(large.prototypes_, small.prototypes_, atol=1e-8)
@@ -74,5 +73,5 @@ def test_a_map_of_sketched_shapes_is_the_same_either_way(monkeypatch):
     X = np.random.default_rng(3).normal(size=(60, 70))
     som = MatrixSOM((3, 4), n_components=2, init="pca", max_iter=6, random_state=0)
     small = som.fit(X).prototypes_
-    monkeypatch.setattr("protolearn.core.cooperation.DENSE_NODES", 1)
+    monkeypatch.setattr("protolearn.core.neighborhoods.DENSE_NODES", 1)
     assert_allclose(som.fit(X).prototypes_, small, atol=1e-7)

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from protolearn.core.cooperation import OnLattice, Ranks, Responsibilities, WinnerTakesAll
 from protolearn.core.lattices import chain, rectangular
 from protolearn.core.loop import anneal, nearest
+from protolearn.core.neighborhoods import OnLattice, Ranks, Soft, Winner
 from protolearn.core.prototypes import Matrix, Subspace
 from protolearn.core.shapes import (
     MEASURES,
@@ -33,7 +33,7 @@ each_measure = pytest.mark.parametrize("measure", MEASURES)
 each_kind = pytest.mark.parametrize("kind", [Matrix, Subspace])
 
 COOPERATIONS = {
-    "winner": WinnerTakesAll(),
+    "winner": Winner(),
     "ranks": Ranks(),
     "heskes": OnLattice(chain(3)),
     "kohonen": OnLattice(chain(3), "nearest"),
@@ -390,8 +390,8 @@ def test_cost_is_half_the_weighted_sum_of_distances(seed, measure, labels, range
         _, _, source, prototypes = state(seed, kind, measure, labels=labels)
         distances = measured(prototypes, source)
         ranks = distances.argsort(axis=1, kind="stable").argsort(axis=1)
-        for cooperation, h in ((Ranks(), np.exp(-ranks / range_)), (WinnerTakesAll(), ranks == 0)):
-            cost = prototypes.cost(cooperation.gather(prototypes, source, range_))
+        for neighborhood, h in ((Ranks(), np.exp(-ranks / range_)), (Winner(), ranks == 0)):
+            cost = prototypes.cost(neighborhood.gather(prototypes, source, range_))
             expected = 0.5 * (source.weights[:, None] * h * distances).sum()
             assert_allclose(cost, expected, rtol=1e-8, atol=1e-8)
 
@@ -431,7 +431,7 @@ def test_prototype_without_samples_stays_as_it_is(kind):
     away = prototypes.positions.copy()
     away[1] += 1e3
     prototypes = replace(prototypes, positions=away)
-    after = prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0))
+    after = prototypes.update(Winner().gather(prototypes, source, 0.0))
     assert_array_equal(after.positions[1], away[1])
     assert_array_equal(after.shapes.covariances[1], prototypes.shapes.covariances[1])
     assert not np.allclose(after.shapes.covariances[0], prototypes.shapes.covariances[0])
@@ -439,13 +439,13 @@ def test_prototype_without_samples_stays_as_it_is(kind):
 
 @each_kind
 @pytest.mark.parametrize("chunk_size", [1, 7, 1000])
-@pytest.mark.parametrize("cooperation", COOPERATIONS)
-def test_chunks_do_not_matter(kind, chunk_size, cooperation):
-    cooperation = COOPERATIONS[cooperation]
+@pytest.mark.parametrize("neighborhood", COOPERATIONS)
+def test_chunks_do_not_matter(kind, chunk_size, neighborhood):
+    neighborhood = COOPERATIONS[neighborhood]
     _, _, source, prototypes = state(2, kind)
-    whole = cooperation.gather(prototypes, source, 0.7)
+    whole = neighborhood.gather(prototypes, source, 0.7)
     _, _, source, _ = state(2, kind, chunk_size=chunk_size)
-    parts = cooperation.gather(prototypes, source, 0.7)
+    parts = neighborhood.gather(prototypes, source, 0.7)
     assert_allclose(prototypes.cost(parts), prototypes.cost(whole))
     whole, parts = prototypes.update(whole), prototypes.update(parts)
     assert_allclose(parts.positions, whole.positions, atol=1e-10)
@@ -486,17 +486,17 @@ def test_nodes_that_win_nothing_on_a_long_chain():
     assert_allclose(after.positions, np.tile(X.mean(axis=0), (40, 1)), atol=1e-9)
 
 
-@pytest.mark.parametrize("cooperation", COOPERATIONS)
+@pytest.mark.parametrize("neighborhood", COOPERATIONS)
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_fixed_point_of_whole_covariances_is_one_of_sketches(cooperation, shared):
-    cooperation = COOPERATIONS[cooperation]
+def test_a_fixed_point_of_whole_covariances_is_one_of_sketches(neighborhood, shared):
+    neighborhood = COOPERATIONS[neighborhood]
     X, _, source, prototypes = state(7, Matrix, "logdet", d=5, q=2, n=120)
     prototypes = replace(prototypes, rule=replace(prototypes.rule, shared=shared))
-    for step in anneal(prototypes, cooperation, source, np.full(60, 0.4)):
+    for step in anneal(prototypes, neighborhood, source, np.full(60, 0.4)):
         prototypes = step.prototypes
     sketched = Subspace(**vars(replace(prototypes)))
     plain = ArraySource(X, weights=source.weights, origin=np.full(5, 2.0))
-    after = sketched.update(cooperation.gather(sketched, plain, 0.4))
+    after = sketched.update(neighborhood.gather(sketched, plain, 0.4))
     assert_allclose(after.positions, prototypes.positions, atol=1e-9)
     assert_allclose(after.shapes.covariances, prototypes.shapes.covariances, atol=1e-8)
 
@@ -523,12 +523,12 @@ def test_mean_and_covariance_stand_for_the_samples(kind, scaled):
     prototypes = kind(
         np.zeros((1, d)), many.metric, random_shapes(rng, 1, d, 2), ShapeRule(2), changed=np.zeros(1, np.int64)
     )
-    expected = WinnerTakesAll().gather(prototypes, many, 0.0)
+    expected = Winner().gather(prototypes, many, 0.0)
     for chunk_size in (1000, 11, 1):  # with both, one, or none of the two in a chunk
         source = ArraySource(
             few, weights=np.r_[np.ones(10), 30.0, 50.0], spreads=spreads, chunk_size=chunk_size, **options
         )
-        found = WinnerTakesAll().gather(prototypes, source, 0.0)
+        found = Winner().gather(prototypes, source, 0.0)
         assert_allclose(prototypes.cost(found), prototypes.cost(expected))
         assert_allclose(
             prototypes.update(found).shapes.covariances, prototypes.update(expected).shapes.covariances, atol=1e-9
@@ -549,7 +549,7 @@ def test_responsibilities_are_posteriors_and_their_cost_is_the_likelihood(kind, 
         [multivariate_normal(m, c).logpdf(X) for m, c in zip(positions, prototypes.shapes.covariances)]
     )
     logs += np.log(shares)
-    statistics = Responsibilities().gather(prototypes, source, 1.0)
+    statistics = Soft().gather(prototypes, source, 1.0)
     likelihood = source.weights @ logsumexp(logs, axis=1)
     constant = 0.5 * source.weights.sum() * X.shape[1] * np.log(2 * np.pi)
     assert_allclose(prototypes.cost(statistics), -likelihood - constant)

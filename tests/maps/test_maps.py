@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, MatrixNeuralGas, MatrixSOM, MedianSOM, NeuralGas, RelationalNeuralGas, RelationalSOM
 from protolearn.core import relocation
-from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
 from protolearn.core.lattices import chain, from_distances, hexagonal, hyperbolic, rectangular
+from protolearn.core.neighborhoods import Ranks
 from protolearn.core.progress import Progress
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches

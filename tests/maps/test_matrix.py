@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from protolearn import MatrixKMeans, MatrixNeuralGas, MatrixSOM, NeuralGas
-from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.lattices import chain
 from protolearn.core.loop import anneal
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.progress import Progress
 from protolearn.core.prototypes import Matrix
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes
@@ -29,12 +29,12 @@ MAPS = [
 ]
 each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
 COOPERATIONS = {
-    "k-means": WinnerTakesAll(),
+    "k-means": Winner(),
     "gas": Ranks(),
     "som": OnLattice(chain(4)),
     "som of the thesis": OnLattice(chain(4), kernel="exponential"),
 }
-each_cooperation = pytest.mark.parametrize("cooperation", COOPERATIONS)
+each_cooperation = pytest.mark.parametrize("neighborhood", COOPERATIONS)
 RULES = {
     "det": ShapeRule(3),
     "logdet": ShapeRule(3, "logdet"),
@@ -76,13 +76,13 @@ def ranks_of(prototypes, source):
 @each_cooperation
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("range_", [0.2, 1.0])
-def test_cost_falls_at_a_fixed_range_until_nothing_changes(cooperation, rule, range_):
+def test_cost_falls_at_a_fixed_range_until_nothing_changes(neighborhood, rule, range_):
     """Theorem 3.2.5: never higher, lower while assignments change, and then an exact fixed point."""
     X = clusters(int(10 * range_))
     prototypes, source = start(X, RULES[rule])
     states = [prototypes]
     costs = []
-    for step in anneal(prototypes, COOPERATIONS[cooperation], source, np.full(150, range_)):
+    for step in anneal(prototypes, COOPERATIONS[neighborhood], source, np.full(150, range_)):
         states.append(step.prototypes)
         costs.append(step.cost)
         if (states[-1].positions == states[-2].positions).all():
@@ -90,10 +90,10 @@ def test_cost_falls_at_a_fixed_range_until_nothing_changes(cooperation, rule, ra
     costs = np.array(costs)
     assert np.diff(costs).max() <= 1e-11 * np.abs(costs).max()
     assert_array_equal(states[-1].positions, states[-2].positions)
-    (again,) = anneal(states[-1], COOPERATIONS[cooperation], source, np.array([range_]))
+    (again,) = anneal(states[-1], COOPERATIONS[neighborhood], source, np.array([range_]))
     assert_array_equal(again.prototypes.positions, states[-1].positions)
     assert_array_equal(again.prototypes.shapes.covariances, states[-1].shapes.covariances)
-    if cooperation == "gas":
+    if neighborhood == "gas":
         ranks = [ranks_of(state, source) for state in states[:-1]]
         changed = [(before != after).any() for before, after in pairwise(ranks)]
         assert changed[0]
@@ -102,19 +102,19 @@ def test_cost_falls_at_a_fixed_range_until_nothing_changes(cooperation, rule, ra
 
 
 @each_cooperation
-def test_cost_falls_while_the_range_falls(cooperation):
+def test_cost_falls_while_the_range_falls(neighborhood):
     """Theorem 3.2.7: compared at the same range, and at the two ranges of the same prototypes."""
     prototypes, source = start(clusters(1), RULES["det"])
-    cooperation = COOPERATIONS[cooperation]
+    neighborhood = COOPERATIONS[neighborhood]
     ranges = np.geomspace(2.0, 0.05, 25)
     n_falls = 0
     for range_, following in pairwise(ranges):
-        before = prototypes.cost(cooperation.gather(prototypes, source, following))
-        if isinstance(cooperation, Ranks):  # weights of a lattice add up to one at every range
-            assert before <= prototypes.cost(cooperation.gather(prototypes, source, range_))
-        (step,) = anneal(prototypes, cooperation, source, np.array([following]))
+        before = prototypes.cost(neighborhood.gather(prototypes, source, following))
+        if isinstance(neighborhood, Ranks):  # weights of a lattice add up to one at every range
+            assert before <= prototypes.cost(neighborhood.gather(prototypes, source, range_))
+        (step,) = anneal(prototypes, neighborhood, source, np.array([following]))
         prototypes = step.prototypes
-        after = prototypes.cost(cooperation.gather(prototypes, source, following))
+        after = prototypes.cost(neighborhood.gather(prototypes, source, following))
         assert after <= before * (1 + 1e-12)
         n_falls += after < before
     assert n_falls >= 2

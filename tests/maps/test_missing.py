@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 import protolearn
 from protolearn import GLVQ, SOM, TSNE, KMeans, MatrixNeuralGas, NeuralGas, OutlierDetector, PrototypeClassifier
-from protolearn.core import cooperation, relocation
+from protolearn.core import neighborhoods, relocation
 from protolearn.core.lattices import rectangular
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -187,7 +187,7 @@ def test_compiled_sums_are_the_same(monkeypatch):
     for estimator in MAPS:
         model = clone(estimator).set_params(missing="partial", max_iter=5)
         expected = clone(model).fit(X, sample_weight=u).prototypes_
-        monkeypatch.setattr(cooperation, "LARGE_WORK", 0)
+        monkeypatch.setattr(neighborhoods, "LARGE_WORK", 0)
         np.testing.assert_allclose(clone(model).fit(X, sample_weight=u).prototypes_, expected, rtol=1e-9, atol=1e-9)
         monkeypatch.undo()
 

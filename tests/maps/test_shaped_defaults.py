@@ -21,10 +21,10 @@ from protolearn import (
     NeuralGas,
     PrototypeClassifier,
 )
-from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.initialization import resolutions
 from protolearn.core.lattices import chain
 from protolearn.core.loop import anneal
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.prototypes import Matrix, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, principal_shapes
 from protolearn.core.sources import ArraySource
@@ -114,18 +114,16 @@ def test_small_classes_have_fewer_prototypes(estimator):
 # What is assumed before the samples
 
 
-@pytest.mark.parametrize(
-    "cooperation", [WinnerTakesAll(), Ranks(), OnLattice(chain(3))], ids=lambda c: type(c).__name__
-)
+@pytest.mark.parametrize("neighborhood", [Winner(), Ranks(), OnLattice(chain(3))], ids=lambda c: type(c).__name__)
 @pytest.mark.parametrize("rule", [ShapeRule(3), ShapeRule(3, "logdet"), ShapeRule(3, shared=True)], ids=repr)
-def test_the_cost_with_the_prior_never_rises(rule, cooperation):
+def test_the_cost_with_the_prior_never_rises(rule, neighborhood):
     X, _ = three_groups(1, 60)
     prior = Prior(2.0, np.array([0.5, 3.0, 0.1]))
     rule = ShapeRule(3, rule.measure, "prior", shared=rule.shared, prior=prior)
     source = ArraySource(X, quadratic=True)
     first = Shapes(np.tile(np.eye(3), (3, 1, 1)), np.ones((3, 3)), np.ones(3))
     start = Matrix(source.rows(np.array([0, 1, 2])), source.metric, first, rule)
-    costs = [step.cost for step in anneal(start, cooperation, source, np.full(12, 0.5))]
+    costs = [step.cost for step in anneal(start, neighborhood, source, np.full(12, 0.5))]
     assert np.diff(costs).max() <= 1e-10 * abs(costs[0])
     assert costs[-1] < costs[0]
 
@@ -152,7 +150,7 @@ def test_whole_and_sketched_covariances_have_the_same_prior():
     first = Shapes(axes, values, np.ones(1))
     a = Matrix(np.zeros((1, 5)), whole.metric, first, rule)
     b = Subspace(np.zeros((1, 5)), sketched.metric, first, rule)
-    sums = [WinnerTakesAll().gather(*pair, 0.0) for pair in ((a, whole), (b, sketched))]
+    sums = [Winner().gather(*pair, 0.0) for pair in ((a, whole), (b, sketched))]
     assert_allclose(a.cost(sums[0]), b.cost(sums[1]))
     assert_allclose(a.update(sums[0]).shapes.covariances, b.update(sums[1]).shapes.covariances)
 

@@ -28,7 +28,14 @@ from protolearn import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from protolearn.core.lattices import chain, from_distances, hexagonal, hyperbolic, rectangular, tree
+from protolearn.core.lattices import (
+    chain,
+    from_distances,
+    hexagonal,
+    hyperbolic,
+    rectangular,
+    tree,
+)
 from protolearn.dissimilarities import Dissimilarities, pairwise
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

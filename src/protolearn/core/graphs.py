@@ -16,7 +16,7 @@ from protolearn.core.threads import HELD, Threads, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 
-__all__ = ["GraphPoints", "Neighborhood", "PointSet", "join_components", "nearest_of_new"]
+__all__ = ["GraphPoints", "NeighborGraph", "PointSet", "join_components", "nearest_of_new"]
 
 COMPONENTS = option("raise", "connect", "largest")
 
@@ -31,9 +31,9 @@ class GraphPoints(Protocol):
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.graphs import Neighborhood, GraphPoints, PointSet
+    >>> from protolearn.core.graphs import NeighborGraph, GraphPoints, PointSet
     >>> points: GraphPoints = PointSet(vectors=np.array([[0.0], [1.0], [3.0]]), squares=None)
-    >>> len(points), Neighborhood(n_neighbors=1).graph(points).toarray().round(6).tolist()
+    >>> len(points), NeighborGraph(n_neighbors=1).graph(points).toarray().round(6).tolist()
     (3, [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]])
     """
 
@@ -62,9 +62,9 @@ class PointSet:
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.graphs import Neighborhood, PointSet
+    >>> from protolearn.core.graphs import NeighborGraph, PointSet
     >>> squares = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]])
-    >>> Neighborhood(n_neighbors=1).graph(PointSet(None, squares)).toarray().tolist()
+    >>> NeighborGraph(n_neighbors=1).graph(PointSet(None, squares)).toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
     """
 
@@ -77,7 +77,7 @@ class PointSet:
 
 @constrained(radius=positive | none, components=COMPONENTS)
 @dataclass(frozen=True)
-class Neighborhood:
+class NeighborGraph:
     """Rule for connecting points: each to its nearest neighbors, or all pairs within a radius.
 
     Parameters
@@ -95,14 +95,14 @@ class Neighborhood:
     Four points on a line, the last of them far away:
 
     >>> import numpy as np
-    >>> from protolearn.core.graphs import Neighborhood, PointSet
+    >>> from protolearn.core.graphs import NeighborGraph, PointSet
     >>> line = PointSet(np.array([[0.0], [1.0], [2.0], [9.0]]), None)
-    >>> Neighborhood(n_neighbors=1).graph(line).toarray()
+    >>> NeighborGraph(n_neighbors=1).graph(line).toarray()
     array([[ 0.,  1.,  0.,  0.],
            [ 1.,  0.,  1.,  0.],
            [ 0.,  1.,  0., 49.],
            [ 0.,  0., 49.,  0.]])
-    >>> Neighborhood(radius=1.5).graph(line)
+    >>> NeighborGraph(radius=1.5).graph(line)
     Traceback (most recent call last):
     ...
     ValueError: With radius=1.5 the graph of neighbors falls into 2 components, of 3, 1 objects (1 without neighbors...

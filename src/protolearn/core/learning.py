@@ -17,10 +17,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import coo_array, csr_array
 
-from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import Step, batch
+from protolearn.core.neighborhoods import Neighborhood
 from protolearn.core.numerics import lower
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
@@ -44,7 +44,7 @@ __all__ = [
 
 MOST_PAIRED = 4096  # samples from whose distances to all the density is estimated
 
-Epochs = Callable[[Any, Cooperation, Any, Floats, np.random.RandomState], Iterator[Step]]
+Epochs = Callable[[Any, Neighborhood, Any, Floats, np.random.RandomState], Iterator[Step]]
 Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | None]]
 
 
@@ -112,18 +112,18 @@ class Fitted(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Fitted, Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points([[0.0], [9.0]], 2), WinnerTakesAll(), 5)
+    >>> recipe = Recipe(Points([[0.0], [9.0]], 2), Winner(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
     >>> fitted: Fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     >>> fitted.winners.tolist(), fitted.masses.tolist(), fitted.past().X.tolist()
     ([0, 0, 1], [2.0, 1.0], [[0.5], [9.0]])
     """
 
-    cooperation: Cooperation
+    neighborhood: Neighborhood
     classes: Array
     shares: Floats
     masses: Floats
@@ -190,7 +190,7 @@ class Learned:
     A kind is given it, to make a model of it:
 
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
@@ -198,14 +198,14 @@ class Learned:
     ...     def fitted(self, learned):
     ...         print(learned.n_new, "samples,", len(learned.history.costs), "epochs")
     ...         return super().fitted(learned)
-    >>> recipe = Recipe(Told([[0.0], [9.0]], 2), WinnerTakesAll(), 5)
+    >>> recipe = Recipe(Told([[0.0], [9.0]], 2), Winner(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
     >>> _ = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     3 samples, 5 epochs
     """
 
     prototypes: Any
-    cooperation: Cooperation
+    neighborhood: Neighborhood
     source: Any
     samples: Samples
     n_new: int
@@ -225,9 +225,9 @@ class Kind(ABC):
 
     Examples
     --------
-    Points are one kind, of a given number unless the cooperation is on a lattice:
+    Points are one kind, of a given number unless the neighborhood is on a lattice:
 
-    >>> from protolearn.core.cooperation import OnLattice, Ranks
+    >>> from protolearn.core.neighborhoods import OnLattice, Ranks
     >>> from protolearn.core.lattices import chain
     >>> from protolearn.core.learning import Kind
     >>> from protolearn.maps._points import Points
@@ -237,7 +237,7 @@ class Kind(ABC):
     """
 
     init: Any
-    size: int | None  # number of prototypes, unless the cooperation knows it
+    size: int | None  # number of prototypes, unless the neighborhood knows it
 
     def sized(self, samples: Samples, past: Any) -> Kind:
         """Return the kind with as many prototypes as the past has, or as suit samples, if their number is not given."""
@@ -264,9 +264,9 @@ class Kind(ABC):
         """Return what was learned in those coordinates as it is outside of them."""
         return fitted
 
-    def count(self, cooperation: Cooperation) -> int:
+    def count(self, neighborhood: Neighborhood) -> int:
         """Return the number of prototypes."""
-        size = cooperation.n_nodes or self.size
+        size = neighborhood.n_nodes or self.size
         assert size is not None
         return size
 
@@ -291,7 +291,7 @@ class Kind(ABC):
         self,
         recipe: Recipe,
         source: Any,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
@@ -311,12 +311,12 @@ class Recipe:
     ----------
     kind : Kind
         Prototype model and initialization.
-    cooperation : Cooperation
+    neighborhood : Neighborhood
         Neighborhood function, with the range of every epoch.
     n_epochs : int
         Number of epochs, at most.
     epochs : callable
-        Function that runs the epochs: ``(prototypes, cooperation, source, ranges, rng)`` to an iterator of steps.
+        Function that runs the epochs: ``(prototypes, neighborhood, source, ranges, rng)`` to an iterator of steps.
     finish : callable, optional
         Function applied after the last epoch: ``(prototypes, source, last range, rng)`` to prototypes, and their cost
         if known.
@@ -338,18 +338,18 @@ class Recipe:
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> kmeans = Recipe(kind=Points("k-means++", 2), cooperation=WinnerTakesAll(), n_epochs=5)
+    >>> kmeans = Recipe(kind=Points("k-means++", 2), neighborhood=Winner(), n_epochs=5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> np.sort(learn(kmeans, samples, None, np.random.RandomState(0), n_threads=1).positions.ravel()).tolist()
     [0.5, 9.5]
     """
 
     kind: Any
-    cooperation: Cooperation
+    neighborhood: Neighborhood
     n_epochs: int
     epochs: Epochs = batch
     finish: Finish | None = None
@@ -361,9 +361,9 @@ class Recipe:
     n_runs: int = 1
     progress: Progress = field(default_factory=lambda: Progress("", None, 0))
 
-    def ranges(self, cooperation: Cooperation, source: Any, kind: Any, resumed: bool) -> Floats:
+    def ranges(self, neighborhood: Neighborhood, source: Any, kind: Any, resumed: bool) -> Floats:
         """Return the range of every epoch, or several for one in which samples are learned one by one."""
-        return cooperation.ranges(source, kind, self.n_epochs, resumed, getattr(self.epochs, "per_epoch", 1))
+        return neighborhood.ranges(source, kind, self.n_epochs, resumed, getattr(self.epochs, "per_epoch", 1))
 
     def count_starts(self, n_patches: int) -> int:
         """Return how often learning starts, if there are so many patches: for each, and to merge several runs."""
@@ -401,11 +401,11 @@ def learn_patches(
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, learn_patches
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
+    >>> recipe = Recipe(Points("k-means++", 2), Winner(), 5)
     >>> patches = [Samples(np.array([[x], [x + 10.0]]), np.ones(2)) for x in (0.0, 1.0)]
     >>> fitted, failure = learn_patches(recipe, patches, None, np.random.RandomState(0), n_threads=1)
     >>> np.sort(fitted.positions.ravel()).round(6).tolist(), failure is None
@@ -455,11 +455,11 @@ def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.R
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, condense
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
+    >>> recipe = Recipe(Points("k-means++", 2), Winner(), 5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> float(condense(recipe, samples, 2, np.random.RandomState(0)).masses.sum())
     4.0
@@ -496,11 +496,11 @@ def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, condense, merge
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("k-means++", 2), WinnerTakesAll(), 5)
+    >>> recipe = Recipe(Points("k-means++", 2), Winner(), 5)
     >>> parts = [Samples(np.array([[x], [x + 1.0], [x + 10.0]]), np.ones(3)) for x in (0.0, 1.0)]
     >>> models = [condense(recipe, part, 3, np.random.RandomState(0)) for part in parts]
     >>> np.sort(merge(recipe, models, np.random.RandomState(0)).positions.ravel()).round(6).tolist()
@@ -557,11 +557,11 @@ def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomStat
     The best of five runs is kept:
 
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, learn
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points("random", 2), WinnerTakesAll(), 5, n_init=5)
+    >>> recipe = Recipe(Points("random", 2), Winner(), 5, n_init=5)
     >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
     >>> fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
     >>> np.sort(fitted.positions.ravel()).tolist(), round(fitted.final_cost, 6)
@@ -609,11 +609,11 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.learning import Recipe, learn_once
     >>> from protolearn.core.samples import Samples
     >>> from protolearn.maps._points import Points
-    >>> recipe = Recipe(Points([[0.0], [4.0]], 2), WinnerTakesAll(), 3)
+    >>> recipe = Recipe(Points([[0.0], [4.0]], 2), Winner(), 3)
     >>> samples = Samples(np.array([[0.0], [2.0], [10.0]]), np.ones(3))
     >>> learn_once(recipe, samples, None, np.random.RandomState(0), n_threads=1).history.costs
     [20.0, 1.0, 1.0]
@@ -627,16 +627,16 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     scale = taught.heaviest
     taught = taught.weighted(1.0 / scale)
     source = kind.source(taught, past, n_threads, rng)
-    wanted = recipe.cooperation
-    cooperation = wanted.resolved(source, kind) if past is None else wanted.going_on(past.cooperation)
+    wanted = recipe.neighborhood
+    neighborhood = wanted.resolved(source, kind) if past is None else wanted.going_on(past.neighborhood)
     if past is None:
-        require_samples(len(taught), kind.count(cooperation))
+        require_samples(len(taught), kind.count(neighborhood))
     before = past if recipe.resumes else None
-    prototypes = kind.start(recipe, source, cooperation, taught, before, rng)
-    ranges = recipe.ranges(cooperation, source, kind, before is not None)
+    prototypes = kind.start(recipe, source, neighborhood, taught, before, rng)
+    ranges = recipe.ranges(neighborhood, source, kind, before is not None)
     history = History(magnification=exponent)
     try:
-        for step in recipe.epochs(prototypes, cooperation, source, ranges, rng):
+        for step in recipe.epochs(prototypes, neighborhood, source, ranges, rng):
             prototypes = step.prototypes
             history.costs.append(scale * step.cost)
             history.ranges.append(step.range_)
@@ -651,7 +651,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
             raise
         history = replace(history, interrupted=True)
     earlier = None if recipe.resumes else past
-    learned = Learned(prototypes, cooperation, source, samples, n_new, earlier, history, scale, n_threads)
+    learned = Learned(prototypes, neighborhood, source, samples, n_new, earlier, history, scale, n_threads)
     return kind.leave(kind.fitted(learned))
 
 

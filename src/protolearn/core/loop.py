@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.cooperation import Cooperation, is_compiled, search_of
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
+from protolearn.core.neighborhoods import Neighborhood, is_compiled, search_of
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk, PointSource
@@ -48,7 +48,7 @@ class Step:
         return replace(self, prototypes=prototypes)
 
 
-def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource, ranges: Floats) -> Iterator[Step]:
+def anneal(prototypes: Prototypes, neighborhood: Neighborhood, source: PointSource, ranges: Floats) -> Iterator[Step]:
     """Run batch learning, which minimizes ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` alternately in h and w.
 
     At a fixed range, neither half-step increases the cost.
@@ -57,8 +57,8 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource
     ----------
     prototypes : Prototypes
         Initial prototypes.
-    cooperation : Cooperation
-        Neighborhood function: which prototypes a sample updates.
+    neighborhood : Neighborhood
+        Which prototypes a sample updates.
     source : PointSource
         The samples.
     ranges : ndarray of shape (n_epochs,)
@@ -72,43 +72,43 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.loop import anneal
     >>> from protolearn.core.prototypes import Mean
     >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [2.0], [10.0]]), origin=np.zeros(1))
     >>> start = Mean(np.array([[0.0], [4.0]]), np.ones(1))
-    >>> [step.cost for step in anneal(start, WinnerTakesAll(), source, np.zeros(3))]  # those of the places before
+    >>> [step.cost for step in anneal(start, Winner(), source, np.zeros(3))]  # those of the places before
     [20.0, 1.0, 1.0]
     """
     for range_ in ranges:
-        statistics = cooperation.gather(prototypes, source, range_)
+        statistics = neighborhood.gather(prototypes, source, range_)
         cost = prototypes.cost(statistics)
         prototypes = prototypes.update(statistics)
         yield Step(prototypes, float(range_), cost, statistics.mass)
 
 
 def batch(
-    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+    prototypes: Any, neighborhood: Neighborhood, source: Any, ranges: Floats, rng: np.random.RandomState
 ) -> Iterator[Step]:
     """Run the epochs of batch learning, which is deterministic.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.loop import batch, stage
     >>> prototypes, source = stage(np.array([[0.0], [2.0], [10.0]]), np.array([[0.0], [4.0]]))
-    >>> *_, last = batch(prototypes, WinnerTakesAll(), source, np.zeros(3), np.random.RandomState(0))
+    >>> *_, last = batch(prototypes, Winner(), source, np.zeros(3), np.random.RandomState(0))
     >>> (source.origin + last.prototypes.positions).round(6).tolist()
     [[1.0], [10.0]]
     """
-    return anneal(prototypes, cooperation, source, ranges)
+    return anneal(prototypes, neighborhood, source, ranges)
 
 
 def until_still(
     prototypes: Any,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: Any,
     ranges: Floats,
     rng: np.random.RandomState,
@@ -122,7 +122,7 @@ def until_still(
 
     Parameters
     ----------
-    prototypes, cooperation, source, ranges, rng : object
+    prototypes, neighborhood, source, ranges, rng : object
         The same as for `batch`.
     tol : float
         Convergence tolerance.
@@ -137,18 +137,18 @@ def until_still(
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.loop import stage, until_still
     >>> start = stage(np.array([[0.0], [2.0], [10.0]]), np.array([[0.0], [4.0]]))
     >>> common = np.zeros(100), np.random.RandomState(0)
-    >>> steps = list(until_still(start[0], WinnerTakesAll(), start[1], *common, tol=1e-4, reseeds=False))
+    >>> steps = list(until_still(start[0], Winner(), start[1], *common, tol=1e-4, reseeds=False))
     >>> len(steps) < 10
     True
     """
     still = tol * mean_and_variance(source)[1].mean() if tol else 0.0
     before = np.inf
     for range_ in ranges:
-        (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
+        (step,) = anneal(prototypes, neighborhood, source, np.array([range_]))
         idle = step.mass == 0
         if reseeds and idle.any():
             step = step.moved(_reseeded(step.prototypes, idle, source))
@@ -177,7 +177,7 @@ def _reseeded(prototypes: Any, idle: Bools, source: PointSource) -> Any:
 
 def learn_online(
     prototypes: Mean,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: ArraySource,
     n_epochs: int,
     ranges: Floats,
@@ -197,8 +197,8 @@ def learn_online(
     ----------
     prototypes : Mean
         Initial prototypes.
-    cooperation : Cooperation
-        Neighborhood function: which prototypes a sample updates.
+    neighborhood : Neighborhood
+        Which prototypes a sample updates.
     source : ArraySource
         The samples.
     n_epochs : int
@@ -220,13 +220,13 @@ def learn_online(
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.loop import learn_online
     >>> from protolearn.core.prototypes import Mean
     >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [1.0], [9.0], [10.0]]), origin=np.zeros(1))
     >>> start, curve = Mean(np.array([[4.0], [6.0]]), np.ones(1)), np.full(5, 0.2)
-    >>> *_, last = learn_online(start, WinnerTakesAll(), source, 5, curve, curve, np.random.RandomState(0))
+    >>> *_, last = learn_online(start, Winner(), source, 5, curve, curve, np.random.RandomState(0))
     >>> bool(last.prototypes.positions[0, 0] < 2.0 and last.prototypes.positions[1, 0] > 8.0)
     True
     """
@@ -242,7 +242,7 @@ def learn_online(
         steps = epoch + np.arange(n) / n
         falling = _along(ranges, steps / n_epochs), _along(rates, steps / n_epochs)
         range_ = float(falling[0][0])
-        statistics = cooperation.gather(prototypes, source, range_)
+        statistics = neighborhood.gather(prototypes, source, range_)
         drawn = order[inverse_cdf(cumulated, rng.random_sample((n,)))]
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
@@ -251,7 +251,7 @@ def learn_online(
             if source.labels is not None:
                 points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
             factors = None if gains is None else gains(positions)
-            seen = cooperation.learn_online(points, positions, metric, falling[1][rows], falling[0][rows], factors)
+            seen = neighborhood.learn_online(points, positions, metric, falling[1][rows], falling[0][rows], factors)
             if lifetime is not None:
                 link_winners(seen, edges, ages, lifetime)
         prototypes = replace(prototypes, positions=positions.astype(np.float64))

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 
-from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost, warn_unconverged
 from protolearn.core.lattices import as_lattice
 from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn_patches
 from protolearn.core.loop import batch
+from protolearn.core.neighborhoods import Neighborhood, OnLattice, Ranks, Winner
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, labeled
@@ -40,7 +40,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     """Base class of all topographic maps.
 
     A subclass defines how samples are read and composes the `Recipe` of training: the prototype model (kind), the
-    cooperation (neighborhood function), the neighborhood ranges, and the steps during and after the epochs.
+    neighborhood (neighborhood function), the neighborhood ranges, and the steps during and after the epochs.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return what prototypes are."""
 
     @abstractmethod
-    def _cooperation(self) -> Cooperation:
+    def _neighborhood(self) -> Neighborhood:
         """Return who learns from a sample."""
 
     def _epochs(self) -> Epochs:
@@ -104,7 +104,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return how the map learns."""
         return Recipe(
             self._kind(),
-            self._cooperation(),
+            self._neighborhood(),
             self.max_iter,
             self._epochs(),
             self._finish(),
@@ -364,8 +364,8 @@ class KMeansFamily:
         "empty": option("keep", "reseed"),
     }
 
-    def _cooperation(self) -> Cooperation:
-        return WinnerTakesAll()
+    def _neighborhood(self) -> Neighborhood:
+        return Winner()
 
 
 class GasFamily:
@@ -387,7 +387,7 @@ class GasFamily:
         "range_end": POSITIVE,
     }
 
-    def _cooperation(self) -> Cooperation:
+    def _neighborhood(self) -> Neighborhood:
         return Ranks(self.range_start, self.range_end, self.schedule)
 
 
@@ -426,7 +426,7 @@ class LatticeFamily:
         if not isinstance(self.lattice, str):
             as_lattice(self.lattice, self.topology)
 
-    def _cooperation(self) -> Cooperation:
+    def _neighborhood(self) -> Neighborhood:
         falling = self.range_start, self.range_end, self.schedule
         return OnLattice(self.lattice, self.winner, self.kernel, *falling, self.topology)
 
@@ -435,4 +435,4 @@ class LatticeFamily:
 
     def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)  # type: ignore[misc]
-        self.lattice_ = fitted.cooperation.lattice
+        self.lattice_ = fitted.neighborhood.lattice

@@ -1,211 +1,584 @@
-"""Weights of a sample of one lattice node for the other nodes, at one neighborhood range.
+"""Neighborhood functions of maps: which prototypes a sample updates, and how much.
 
-`AllPairs` holds them, which is fastest for some hundred nodes. `Structured` never does: on a sheet the weights between
-two rows of nodes depend on how far apart the rows are only, so that a sum over all nodes is a few small products along
-the rows, one for each separation; on other lattices some nodes are looked at at a time.
+For batch learning, each neighborhood computes the sums from which prototypes are updated, given prototypes, samples and
+a neighborhood range (``gather``). For online learning, it applies the same rule to one sample at a time (``learn_online``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from scipy.special import logsumexp
 
-from protolearn.core.lattices import Lattice, LatticeSheet
+from protolearn.core.bounds import Bounds, Search, tile_size
+from protolearn.core.lattices import AllPairs, Structured, as_lattice, log_kernel
 from protolearn.core.numerics import decayed, flushed
+from protolearn.core.prototypes import Lifted, Mean, Prototypes, Subspace
+from protolearn.core.schedules import Schedule, falling
+from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Statistics
-from protolearn.core.threads import HELD, row_blocks
-from protolearn.core.types import Array, Floats
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.validation import require_memory
 
-__all__ = ["AllPairs", "Structured", "log_kernel"]
+__all__ = [
+    "Neighborhood",
+    "OnLattice",
+    "Ranks",
+    "Soft",
+    "Winner",
+    "plane_of",
+]
+
+FEW = 0.01  # share of the mean mass of a prototype, below which it is idle
 
 
-NEGLIGIBLE = 1e-40  # weight below which a node does not count, beside others
-FAINT = 1e-22  # share of the largest sum below which those left out might count
+MOST_SUMMED = 8  # ranks up to which it is faster to sum samples for one prototype after the other
 
 
-def log_kernel(distances: Floats, kernel: str, range_: float) -> Floats:
-    """Return the logarithm of the neighborhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential.
+LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
+
+
+DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
+
+
+class Neighborhood(ABC):
+    """Who learns from a sample, and how far: a neighborhood function, with the range of every epoch.
+
+    Examples
+    --------
+    A custom one, in which all samples have equal weight for all prototypes:
+
+    >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> class Equal(Neighborhood):
+    ...     def ranges(self, source, kind, n_epochs, resumed, per_epoch=1):
+    ...         return np.zeros(n_epochs)
+    ...
+    ...     def gather(self, prototypes, source, range_):
+    ...         measure = prototypes.measure(source.dtype)
+    ...         return source.sum(lambda chunk: measure(chunk)[1](np.ones((len(prototypes), len(chunk.weights)))))
+    >>> source, prototypes = ArraySource(np.array([[0.0], [4.0]])), Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> (source.origin + prototypes.update(Equal().gather(prototypes, source, 1.0)).positions).tolist()
+    [[2.0], [2.0]]
+    """
+
+    n_nodes: int | None = None  # number of prototypes, if the neighborhood determines it
+
+    def resolved(self, source: Any, kind: Any) -> Self:
+        """Return the neighborhood function for these samples, with a lattice that suits them if none is given."""
+        return self
+
+    def going_on(self, earlier: Any) -> Self:
+        """Return the neighborhood function for further samples, with the lattice of earlier ones."""
+        return self
+
+    @abstractmethod
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return the range of every epoch, which may depend on where prototypes start, and whether they go on."""
+
+    @abstractmethod
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
+        """Sum the samples of every prototype, weighted by the neighborhood function at a given range."""
+
+    def learn_online(
+        self,
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
+        """Move positions (k, D), in place, towards one point after another; all of one float type.
+
+        The step is multiplied by the gain (k,) of the winner. Returns the two nearest prototypes (n, 2) of the points.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no rule for single samples.")
+
+
+@dataclass(frozen=True)
+class Winner(Neighborhood):
+    """Neighborhood function of k-means: a sample updates its nearest prototype only.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.core.neighborhoods import log_kernel
-    >>> distances = np.array([0.0, 1.0, 2.0])
-    >>> log_kernel(distances, "gaussian", 1.0).tolist(), log_kernel(distances, "exponential", 1.0).tolist()
-    ([-0.0, -0.5, -2.0], [-0.0, -1.0, -2.0])
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [1.0], [9.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[0.0], [5.0]]), np.ones(1))
+    >>> prototypes.update(Winner().gather(prototypes, source, 0.0)).positions
+    array([[0.5],
+           [9. ]])
     """
-    return -distances / range_ if kernel == "exponential" else -0.5 * (distances / range_) ** 2
+
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return zeros."""
+        return np.zeros(n_epochs)
+
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
+        """Sum the samples of each receptive field."""
+        return sum_by_winner(prototypes, source)
+
+    def learn_online(
+        self,
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
+        """Move the winner of each point."""
+        from protolearn.core._kernels import online_gas
+
+        return _follow(online_gas, points, positions, metric, rates, np.full_like(rates, 1e-3), gains=gains)
 
 
 @dataclass(frozen=True)
-class AllPairs:
-    """Weights between all nodes, from their logarithms (k, k), row to column.
+class Ranks(Neighborhood):
+    """Neighborhood function of neural gas: a sample updates all prototypes with weights that decrease with their rank.
+
+    The prototype of rank r (0 is the nearest) has the weight ``exp(-r / range)``.
+
+    Parameters
+    ----------
+    start : float or "auto", default="auto"
+        First range; ``"auto"`` depends on how prototypes start.
+    end : float, default=0.01
+        Last range.
+    schedule : str or callable, default="geometric"
+        Decrease of the range, see `protolearn.core.schedules`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [2.5]]), np.ones(1))
+    >>> prototypes.update(Ranks().gather(prototypes, source, 1.0)).positions.round(3)
+    array([[1.076],
+           [2.924]])
+    """
+
+    start: float | str = "auto"
+    end: float = 0.01
+    schedule: str | Schedule = "geometric"
+
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return ranges that fall from the start to the end."""
+        start = self.first(kind) if isinstance(self.start, str) else float(self.start)
+        return falling(self.schedule, start, self.end, n_epochs, per_epoch)
+
+    def first(self, kind: Any) -> float:
+        """Return the first range: wide, unless prototypes start spread over the samples, or in order."""
+        if kind.starts_by("euclidean"):
+            return max(0.5, self.end)
+        half = kind.count(self) / 2
+        return min(half, 2.0) if kind.starts_by("k-means++") else half
+
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
+        """Sum all samples for every prototype, weighted by rank."""
+        table = decayed(-np.arange(self._n_near(range_, len(prototypes), source.dtype)) / range_, source.dtype)
+        if len(table) < len(prototypes):
+            return source.whole(partial(self._gather_near, prototypes, range_, table))
+        return source.sum(self._learner(prototypes, range_, table, source.dtype), len(prototypes))
+
+    def _n_near(self, range_: float, k: int, dtype: Any) -> int:
+        """Return the number of ranks that count for a prototype with a hundredth of the mean mass, or more.
+
+        The weights of the others are, for all samples together, below the rounding of its sum.
+        """
+        return min(k, 1 + int(range_ * np.log(k / (FEW * np.finfo(dtype).eps))))
+
+    def _gather_near(self, prototypes: Prototypes, range_: float, table: Array, source: Any) -> Statistics:
+        """Sum samples for the prototypes near to them; for all, if one of these is near to hardly any."""
+        k = len(prototypes)
+        if len(table) == 1:
+            statistics = sum_by_winner(prototypes, source)
+        elif len(table) <= MOST_SUMMED and is_compiled(prototypes, source):
+            statistics = source.sum(_learn_nearby(prototypes, source, table), k, width=1)
+        else:
+            statistics = source.sum(self._learner(prototypes, range_, table, source.dtype), k)
+        if statistics.mass.min() >= FEW * source.mass / k:
+            return statistics
+        table = decayed(-np.arange(k) / range_, source.dtype)
+        return source.sum(self._learner(prototypes, range_, table, source.dtype), k)
+
+    def _learner(
+        self, prototypes: Prototypes, range_: float, table: Array, dtype: Any
+    ) -> Callable[[Chunk], Statistics]:
+        """Return the function that sums a chunk, with the weights of the first ranks."""
+        k, mask = len(prototypes), index_mask(len(prototypes))
+        least = np.finfo(dtype).tiny
+        # weights near the smallest number would lose digits, or an idle prototype all its weight
+        relative = bool(table[-1] < 1e6 * least)
+        measure = prototypes.measure(dtype)
+
+        def learn(chunk: Chunk) -> Statistics:
+            from protolearn.core._kernels import rank_weights
+
+            distances, sums = measure(chunk)
+            codes = sorted_codes(distances, mask)
+            one_size = codes.itemsize == np.dtype(dtype).itemsize
+            weights = codes.view(dtype) if one_size else np.empty(codes.shape, dtype)  # new memory takes time
+            best_rank = np.zeros(k, np.int64)
+            rank_weights(codes, mask, table, chunk.weights, least, relative, weights, best_rank)
+            log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
+            return sums(weights.T, log_scale)  # Hasenfuss 2009, eq. 3.5
+
+        return learn
+
+    def learn_online(
+        self,
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
+        """Move all prototypes towards each point, by rank."""
+        from protolearn.core._kernels import online_gas
+
+        return _follow(online_gas, points, positions, metric, rates, ranges, gains=gains)
+
+
+@dataclass(frozen=True)
+class OnLattice(Neighborhood):
+    """Neighborhood function of the self-organizing map: a sample updates its winner and the neighbors of this node.
+
+    Parameters
+    ----------
+    lattice : Lattice, tuple or "auto"
+        Lattice with the distances ``g`` between nodes; `resolved` makes one of a shape, or of samples.
+    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
+        Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
+        training decreases a cost function; ``"nearest"`` is Kohonen's rule, the nearest prototype; ``"heskes-printed"``
+        is the node with the smallest sum over its neighborhood, without normalization of the weights.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        Neighborhood function, ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
+    start : float or "auto", default="auto"
+        First range, in steps of the lattice; ``"auto"`` depends on the lattice and on how prototypes start.
+    end : float, default=0.55
+        Last range.
+    schedule : str or callable, default="geometric"
+        Decrease of the range, see `protolearn.core.schedules`.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        Type of a lattice that is not given.
 
     Examples
     --------
     >>> import numpy as np
     >>> from protolearn.core.lattices import chain
-    >>> from protolearn.core.neighborhoods import AllPairs, log_kernel
-    >>> near = AllPairs(log_kernel(chain(3).distances, "exponential", 1.0))
-    >>> near.mixture.round(3).tolist()
-    [[1.0, 0.368, 0.135], [0.368, 1.0, 0.368], [0.135, 0.368, 1.0]]
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> prototypes.update(OnLattice(chain(2), kernel="exponential").gather(prototypes, source, 1.0)).positions.round(3)
+    array([[1.076],
+           [2.924]])
     """
 
-    log_shares: Floats
+    lattice: Any
+    winner: str = "heskes"
+    kernel: str = "gaussian"
+    start: float | str = field(default="auto", compare=False)
+    end: float = field(default=0.55, compare=False)
+    schedule: str | Schedule = field(default="geometric", compare=False)
+    topology: str = field(default="rectangular", compare=False)
 
-    @cached_property
-    def mixture(self) -> Floats:
-        """What makes mixed distances of distances."""
-        return decayed(self.log_shares)
+    @property
+    def n_nodes(self) -> int:  # type: ignore[override]
+        """Number of nodes."""
+        return self.lattice.n_nodes
 
-    def mixer(self, dtype: Any) -> Callable[[Array], Array]:
-        """Return the function that mixes distances (c, k)."""
-        columns = flushed(self.mixture.T.astype(dtype))
-        return lambda distances: distances @ columns
+    def resolved(self, source: Any, kind: Any) -> OnLattice:
+        """Return the neighborhood function with a lattice, one that suits the samples if none is given."""
+        given = kind.suggested_lattice(source).shape if isinstance(self.lattice, str) else self.lattice
+        return replace(self, lattice=as_lattice(given, self.topology))
 
-    def logs(self, nodes: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the weights of some nodes for all."""
-        return self.log_shares[nodes]
+    def going_on(self, earlier: OnLattice) -> OnLattice:
+        """Return the neighborhood function with the lattice of earlier samples, if it is the same otherwise."""
+        so_far = earlier.lattice
+        given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
+        further = replace(self, lattice=as_lattice(given, self.topology))
+        if further != earlier:
+            raise ValueError("The lattice, winner or kernel differs from that of the current map; call fit to restart.")
+        return replace(further, lattice=so_far)
 
-    def shared(self, sums: Any) -> Any:
-        """Give the sums of every node to the others."""
-        return sums.shared(self.log_shares)
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return ranges that fall from the start to the end, in units of the lattice."""
+        step, longest = self.lattice.extent
+        start = self.start
+        if start == "auto" and resumed:
+            start = self.end  # what is in order shall stay so, and lumps of the past shall not be smoothed
+        elif start == "auto":
+            widest = longest / step
+            # a plane holds so many nodes, hyperbolic discs hold more
+            flat = 4 * self.lattice.n_nodes <= 2 * (widest + 2) ** 2
+            ordered = flat and kind.starts_by("pca", "euclidean")
+            start = max(widest / (12 if ordered else 4), self.end)
+        return step * falling(self.schedule, float(start), self.end, n_epochs, per_epoch)
+
+    def log_kernel(self, range_: float) -> Floats:
+        """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
+        return log_kernel(self.lattice.distances, self.kernel, range_)
+
+    def log_shares(self, range_: float) -> Floats:
+        """Return the logarithm of the weight of a sample of one node (row) for another node (column).
+
+        With Heskes' winner, the weights of a node sum to one. Without this normalization, nodes at the border, which
+        have fewer neighbors, win most samples.
+        """
+        logs = self.log_kernel(range_)
+        return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)) if self.winner == "heskes" else logs
+
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
+        """Sum the samples by winner, then share the sums among neighbors."""
+        near = self._neighborhood(prototypes, range_)
+        mixes = self.winner != "nearest"
+        if not prototypes.linear:
+            return self._gather_each(prototypes, source, near, mixes)
+        # Heskes 1999; Hasenfuss 2009, eq. 2.5
+        return near.shared(sum_by_winner(prototypes, source, near.mixture if mixes else None))
+
+    def _neighborhood(self, prototypes: Prototypes, range_: float) -> AllPairs | Structured:
+        """Return the weights between nodes at a range."""
+        k = self.lattice.n_nodes
+        if k > DENSE_NODES and isinstance(prototypes, Lifted | Subspace):
+            return Structured(self.lattice, self.kernel, range_, self.winner == "heskes")
+        require_memory(f"A map of {k} nodes", 5 * 8 * k**2, "use a smaller lattice")
+        return AllPairs(self.log_shares(range_))
+
+    def _gather_each(
+        self, prototypes: Prototypes, source: PointSource, near: AllPairs | Structured, mixes: bool
+    ) -> Statistics:
+        """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
+        mixed = near.mixer(dtype) if mixes else None
+
+        def learn(chunk: Chunk) -> Statistics:
+            distances, sums = measure(chunk)
+            winners = (distances if mixed is None else mixed(distances)).argmin(axis=1)
+            nodes, places = np.unique(winners, return_inverse=True)
+            log_shares = near.logs(nodes)
+            logs = log_shares.max(axis=0)
+            weights = decayed(log_shares - logs, dtype)[places] * chunk.weights[:, None]
+            return sums(flushed(weights).T, logs)
+
+        return source.sum(learn, len(prototypes))
+
+    def learn_online(
+        self,
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
+        """Move the neighborhood of each point's winner; the range is held while it changes by less than 0.5 %."""
+        from protolearn.core._kernels import online_lattice
+
+        k = self.lattice.n_nodes
+        require_memory(f"Online learning of {k} nodes", 6 * 8 * k**2, "use algorithm='batch', or a smaller lattice")
+        changes = np.flatnonzero(np.diff(np.floor(np.log(ranges) / 0.005))) + 1
+        seen = []
+        for start, stop in pairwise([0, *changes, len(points)]):
+            part = slice(start, stop)
+            neighborhood = np.exp(self.log_kernel(ranges[start]))
+            mixture = np.empty((0, 0)) if self.winner == "nearest" else np.exp(self.log_shares(ranges[start]))
+            rule = neighborhood, mixture.astype(points.dtype)
+            seen.append(_follow(online_lattice, points[part], positions, metric, rates[part], *rule, gains=gains))
+        return np.concatenate(seen)
 
 
-@dataclass(frozen=True)
-class Structured:
-    """The same for a large lattice, whose weights are never all held.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        Gives the distances.
-    kernel : {"gaussian", "exponential"}
-        Neighborhood function.
-    range_ : float
-        Its range.
-    normalized : bool
-        Whether the weights of a node add up to one.
+def plane_of(neighborhood: Neighborhood, n_prototypes: int) -> Floats:
+    """Return node coordinates for a principal plane: those of the lattice, or a nearly square grid.
 
     Examples
     --------
-    It gives the same products as all weights:
+    >>> from protolearn.core.neighborhoods import OnLattice, Ranks, plane_of
+    >>> from protolearn.core.lattices import rectangular
+    >>> plane_of(OnLattice(rectangular(1, 2)), 2).tolist(), plane_of(Ranks(), 4).tolist()
+    ([[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    """
+    if isinstance(neighborhood, OnLattice):
+        return neighborhood.lattice.coordinates
+    rows = max(1, int(np.sqrt(n_prototypes)))
+    return np.column_stack(np.divmod(np.arange(n_prototypes), rows)).astype(np.float64)
+
+
+def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule: Any, gains: Any) -> Indices:
+    """Run the kernel of an online rule and return the two nearest prototypes of each point."""
+    seen = np.empty((len(points), 2), np.int64)
+    kernel(points, positions, *rule, np.ones(len(positions)) if gains is None else gains, seen)
+    return seen
+
+
+def is_compiled(prototypes: Prototypes, source: PointSource) -> bool:
+    """Say whether compiled code sums the samples of the nearest prototypes: if there are many, and all values known."""
+    large = source.n_samples * (source.n_lifted - 2) * len(prototypes) >= LARGE_WORK
+    return large and not source.partial and isinstance(prototypes, Lifted) and prototypes.linear
+
+
+def sum_by_winner(
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None = None
+) -> Statistics:
+    """Sum the samples of each winner, the smallest of the (mixed) distances."""
+    k = len(prototypes)
+    if is_compiled(prototypes, source):
+        return source.sum(_learn_compiled(prototypes, source, mixture), k, width=1)
+    return source.sum(_learn_plain(prototypes, source, mixture), k, width=1 if prototypes.linear else None)
+
+
+def _learn_plain(
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None
+) -> Callable[[Chunk], Statistics]:
+    def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
+        shape = (len(prototypes), len(winners))
+        return csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
+
+    if prototypes.linear:
+        find, collect = prototypes.winner_search(source.dtype, mixture), prototypes.sums  # type: ignore[attr-defined]
+        return lambda chunk: collect(chunk, members(find(chunk), chunk))
+    measure = prototypes.measure(source.dtype)
+
+    def learn(chunk: Chunk) -> Statistics:
+        distances, sums = measure(chunk)
+        return sums(members(distances.argmin(axis=1), chunk))
+
+    return learn
+
+
+def _learn_compiled(
+    prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None
+) -> Callable[[Chunk], Statistics]:
+    """Return the function that sums a chunk for the nearest prototypes, which it need not find anew each time."""
+    search, k, n_terms = search_of(prototypes, mixture), len(prototypes), source.n_lifted
+    known, first = source.bounds, source.first
+    if known is not None:
+        known.loosen(search)
+
+    def learn(chunk: Chunk) -> Statistics:
+        from protolearn.core._kernels import sum_fields
+
+        rows = slice(chunk.rows.start - first, chunk.rows.stop - first)
+        bounds = Bounds.unknown(len(chunk.weights)) if known is None else known[rows]
+        search.update(chunk.lifted, bounds)
+        sums = np.zeros((k, n_terms))
+        sum_fields(chunk.lifted, chunk.weights, bounds.winners, sums)
+        return Statistics(sums, np.zeros(k))
+
+    return learn
+
+
+def search_of(prototypes: Any, mixture: Floats | Structured | None = None) -> Search:
+    """Return the search for the nearest prototypes, by the (mixed) distances."""
+    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
+    return Search(prototypes.forms(mixture), euclidean)
+
+
+def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callable[[Chunk], Statistics]:
+    """Return the function that sums a chunk for as many of the nearest prototypes as the table has weights."""
+    forms = np.ascontiguousarray(prototypes.forms(), dtype=source.dtype)
+
+    def learn(chunk: Chunk) -> Statistics:
+        from protolearn.core._kernels import sum_nearby
+
+        sums = np.zeros(forms.shape)
+        sum_nearby(chunk.lifted, forms, chunk.weights, table, sums, tile_size(forms))
+        return Statistics(sums, np.zeros(len(sums)))
+
+    return learn
+
+
+@dataclass(frozen=True)
+class Soft(Neighborhood):
+    """Soft assignments proportional to ``exp(-d / (2 range))``: expectation maximization, or deterministic annealing.
+
+    With range one and distances that are twice the negative logarithm of the density of a prototype, the assignments
+    are the posterior probabilities of a mixture. A decreasing range is the temperature of deterministic annealing.
+
+    Parameters
+    ----------
+    start : float or "auto", default="auto"
+        First range; ``"auto"`` is a little above the temperature at which the first cluster splits.
+    end : float or "auto", default="auto"
+        Last range; ``"auto"`` is a thousandth of the first.
+
+    Examples
+    --------
+    With a smaller range, the assignments are closer to the nearest prototype:
 
     >>> import numpy as np
-    >>> from protolearn.core.lattices import rectangular
-    >>> from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
-    >>> lattice, rows = rectangular(3, 4), np.arange(24.0).reshape(12, 2)
-    >>> near = Structured(lattice, "gaussian", 1.0, normalized=False)
-    >>> bool(np.allclose(near @ rows, AllPairs(log_kernel(lattice.distances, "gaussian", 1.0)).mixture @ rows))
-    True
+    >>> from protolearn.core.neighborhoods import Soft
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> for range_ in (100.0, 0.1):
+    ...     print(prototypes.update(Soft().gather(prototypes, source, range_)).positions.round(2).tolist())
+    [[1.96], [2.04]]
+    [[0.0], [4.0]]
     """
 
-    lattice: Lattice
-    kernel: str
-    range_: float
-    normalized: bool
+    start: float | str = "auto"
+    end: float | str = "auto"
 
-    @property
-    def mixture(self) -> Structured:
-        """What makes mixed distances of distances."""
-        return self
+    def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
+        """Return temperatures that fall from the start to the end."""
+        first = (1.1 * kind.widest(source) or 1.0) if isinstance(self.start, str) else float(self.start)
+        last = 1e-3 * first if isinstance(self.end, str) else float(self.end)
+        return falling("geometric", first, last, n_epochs, per_epoch)
 
-    def __matmul__(self, rows: Floats) -> Floats:
-        """Return the product of the weights (k, k) with rows (k, L)."""
-        return np.exp(-self._log_sums)[:, None] * self._kernel_times(rows)
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
+        """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
 
-    def mixer(self, dtype: Any) -> Callable[[Array], Array]:
-        """Return the function that mixes distances (c, k)."""
-        return lambda distances: (self @ distances.T.astype(np.float64)).T
+        def learn(chunk: Chunk) -> Statistics:
+            distances, sums = measure(chunk)
+            logs = distances.astype(np.float64) * (-0.5 / range_)
+            logs -= logsumexp(logs, axis=1, keepdims=True)
+            posteriors = decayed(logs)
+            entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
+            statistics = sums(flushed((posteriors * chunk.weights[:, None]).astype(dtype)).T)
+            return replace(statistics, offset=statistics.offset + range_ * entropy)
 
-    def logs(self, nodes: NDArray[np.intp]) -> Floats:
-        """Return the logarithms of the weights of some nodes for all."""
-        return self._log_kernel(self.lattice.distances_from(nodes)) - self._log_sums[nodes, None]
+        return source.sum(learn, len(prototypes))
 
-    def shared(self, sums: Statistics) -> Statistics:
-        """Give the sums of every node to the others.
 
-        Where the sum is faint, since all samples are far away, weights are taken relative to the largest.
-        """
-        moments, log_scale = np.zeros_like(sums.moments), np.full(len(sums.moments), -np.inf)
-        faint = np.ones(len(moments), bool)
-        if self.lattice.sheet is not None:
-            moments = self._kernel_times(np.exp(-self._log_sums)[:, None] * sums.moments)
-            mass = moments[:, -2].copy()
-            faint = mass <= FAINT * mass.max()
-            scale = np.where(faint, 1.0, mass)
-            moments /= scale[:, None]
-            log_scale = np.log(scale)
-        occupied = np.flatnonzero(sums.mass > 0)
-        for nodes in self._blocks(np.flatnonzero(faint)):
-            logs = self._log_kernel(self.lattice.distances_from(nodes)[:, occupied]) - self._log_sums[occupied]
-            log_scale[nodes] = logs.max(axis=1)
-            moments[nodes] = decayed(logs - log_scale[nodes, None]) @ sums.moments[occupied]
-        return Statistics(moments, log_scale, sums.offset)
+def index_mask(n_prototypes: int) -> int:
+    """Return the lowest bits that hold any prototype's index."""
+    return (1 << max(1, (n_prototypes - 1).bit_length())) - 1
 
-    @cached_property
-    def _log_sums(self) -> Floats:
-        """Logarithm of the sum (k,) of the kernel around each node, by which weights are divided."""
-        k = self.lattice.n_nodes
-        return np.log(self._kernel_times(np.ones((k, 1)))[:, 0]) if self.normalized else np.zeros(k)
 
-    def _log_kernel(self, distances: Floats) -> Floats:
-        return log_kernel(distances, self.kernel, self.range_)
+def sorted_codes(distances: Array, mask: int) -> Array:
+    """Return codes (c, k) whose lowest bits are the prototypes of each sample, nearest first.
 
-    def _blocks(self, nodes: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-        return (nodes[some] for some in row_blocks(len(nodes), 8 * self.lattice.n_nodes, HELD))
+    They may be written in the place of the distances.
+    """
+    from protolearn.core._kernels import double_codes, short_codes
 
-    def _kernel_times(self, rows: Floats) -> Floats:
-        """Return the product of the kernel (k, k) with rows (k, L)."""
-        sheet = self.lattice.sheet
-        if sheet is not None and sheet.rows > 1:
-            return self._along_rows(sheet, rows)
-        nodes = np.arange(len(rows))
-        parts = [decayed(self._log_kernel(self.lattice.distances_from(some))) @ rows for some in self._blocks(nodes)]
-        return np.concatenate(parts)
-
-    def _along_rows(self, sheet: LatticeSheet, rows: Floats) -> Floats:
-        """Return the same on a sheet, where the kernel between two of its rows depends on how far apart they are.
-
-        Rows that are as far above as others are below are added first.
-        """
-        R, C = sheet.rows, sheet.cols
-        columns = np.ascontiguousarray(rows.reshape(R, C, -1).transpose(1, 0, 2))  # (C, R, L)
-        result = np.zeros_like(columns)
-        few = 8 * R * C**2 <= HELD
-        for targets, down, weights in self._kept_steps if few else self._steps(sheet):
-            below, above = targets + down, targets - down
-            if sheet.periodic:
-                below, above = below % R, above % R
-            there = (above >= 0) & (above != below)
-            together = np.zeros((C, len(targets), columns.shape[2]))
-            together[:, below < R] = columns[:, below[below < R]]
-            together[:, there] += columns[:, above[there]]
-            result[:, targets] += (weights @ together.reshape(C, -1)).reshape(together.shape)
-        return result.transpose(1, 0, 2).reshape(rows.shape)
-
-    @cached_property
-    def _kept_steps(self) -> list[tuple[NDArray[np.intp], int, Floats]]:
-        assert self.lattice.sheet is not None
-        return list(self._steps(self.lattice.sheet))
-
-    def _steps(self, sheet: LatticeSheet) -> Iterator[tuple[NDArray[np.intp], int, Floats]]:
-        """Yield rows, a number of steps down or up from them, and the kernel (C, C) between nodes so far apart.
-
-        Odd rows of hexagons are shifted, so even and odd ones take turns.
-        """
-        across, apart = np.arange(sheet.cols), 2 if sheet.hexagonal else 1
-        for down in range(sheet.rows // 2 + 1 if sheet.periodic else sheet.rows):
-            for first in range(min(apart, sheet.rows)):
-                nodes = first * sheet.cols + across
-                distances = sheet.distances(nodes[:, None], nodes + down * sheet.cols)
-                weights = np.exp(self._log_kernel(distances))
-                weights[weights < NEGLIGIBLE] = 0.0
-                if not weights.any():
-                    return
-                yield np.arange(first, sheet.rows, apart), down, weights
+    if distances.dtype == np.float32 and mask < 256:  # 24 bits are left for the distance, as many as it has
+        short_codes(distances, mask.bit_length())
+        codes = distances.view(np.uint32)
+        codes.sort(axis=1)
+        return codes
+    long = np.empty(distances.shape)
+    double_codes(distances, long, long.view(np.int64), mask)
+    long.sort(axis=1)
+    return long.view(np.int64)

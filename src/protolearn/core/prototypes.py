@@ -39,12 +39,12 @@ class Prototypes(Protocol):
     `Mean` is the simplest of them:
 
     >>> import numpy as np
-    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.neighborhoods import Winner
     >>> from protolearn.core.prototypes import Mean, Prototypes
     >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [2.0], [9.0]]), origin=np.zeros(1))
     >>> prototypes: Prototypes = Mean(np.array([[0.0], [8.0]]), np.ones(1))
-    >>> sums = WinnerTakesAll().gather(prototypes, source, 0.0)
+    >>> sums = Winner().gather(prototypes, source, 0.0)
     >>> prototypes.cost(sums), prototypes.update(sums).positions.tolist()
     (2.5, [[1.0], [9.0]])
     """

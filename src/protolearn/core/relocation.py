@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from protolearn.core.cooperation import WinnerTakesAll
 from protolearn.core.initialization import drawn_points
 from protolearn.core.loop import anneal
+from protolearn.core.neighborhoods import Winner
 from protolearn.core.numerics import power_of_two
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk, PointSource
@@ -98,7 +98,7 @@ def _search(prototypes: Mean, cost: float, source: PointSource) -> tuple[Mean, f
 def _settled(prototypes: Any, source: PointSource, hurdle: float = np.inf) -> tuple[Mean, float]:
     """Return prototypes after some steps of k-means, and their cost; only a few steps if it stays above a hurdle."""
     cost = np.inf
-    for number, step in enumerate(anneal(prototypes, WinnerTakesAll(), source, np.zeros(N_STEPS))):
+    for number, step in enumerate(anneal(prototypes, Winner(), source, np.zeros(N_STEPS))):
         here, before, cost = prototypes, cost, step.cost
         if cost >= before * (1.0 - LEAST) or (number == N_FIRST and cost > hurdle):
             break

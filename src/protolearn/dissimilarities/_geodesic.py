@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.graphs import Neighborhood, PointSet
+from protolearn.core.graphs import NeighborGraph, PointSet
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import constrained, option
 from protolearn.core.threads import Threads, chunk_threads
@@ -67,7 +67,7 @@ def geodesic(
     >>> geodesic([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.5]], n_neighbors=1)[0]
     array([0.        , 1.        , 2.        , 3.11803399])
     """
-    neighborhood = Neighborhood(n_neighbors, radius, components)
+    neighborhood = NeighborGraph(n_neighbors, radius, components)
     with chunk_threads(n_jobs) as n_threads:
         graph = neighborhood.graph(_points(X, metric), partial(first_nearest, threads=Threads(n_threads)))
     return shortest_paths(graph)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from protolearn.core.graphs import Neighborhood, nearest_of_new
+from protolearn.core.graphs import NeighborGraph, nearest_of_new
 from protolearn.core.parameters import constrained, integer, none, option, positive
 from protolearn.core.threads import CLOSE, Threads, block_size, cut, row_blocks
 from protolearn.core.types import Array, Bools, Floats
@@ -115,9 +115,9 @@ class OnGraph:
         _ = self.neighborhood  # checks the parameters
 
     @property
-    def neighborhood(self) -> Neighborhood:
+    def neighborhood(self) -> NeighborGraph:
         """Definition of the neighborhood graph."""
-        return Neighborhood(self.n_neighbors, self.radius, self.components)
+        return NeighborGraph(self.n_neighbors, self.radius, self.components)
 
     def kept(self, samples: ViewSamples, threads: Threads, rng: RandomState) -> Array:
         """Return the indices of the samples that are included."""

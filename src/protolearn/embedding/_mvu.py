@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import nothing_lost, warn_unconverged
-from protolearn.core.graphs import COMPONENTS, Neighborhood
+from protolearn.core.graphs import COMPONENTS, NeighborGraph
 from protolearn.core.numerics import largest_positive
 from protolearn.core.parameters import array, fraction, integer, none, option, positive
 from protolearn.core.progress import Progress
@@ -272,7 +272,7 @@ class MVU(Embedding):
         """Return the distinct samples that are included, the index of each sample among them or -1, and their graph."""
         if self.connectivity is not None:
             return different, places, self._given_graph(places, len(different))
-        neighborhood = Neighborhood(min(self.n_neighbors, len(different) - 1), self.radius, self.components)
+        neighborhood = NeighborGraph(min(self.n_neighbors, len(different) - 1), self.radius, self.components)
         search = partial(nearest_vectors, threads=threads, rng=rng)
         kept = neighborhood.kept(different, search, different.unit)
         order = np.full(len(different), -1)

@@ -23,7 +23,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
-from protolearn.core.graphs import Neighborhood, PointSet
+from protolearn.core.graphs import NeighborGraph, PointSet
 from protolearn.core.metric import LearnedMetric, as_metric
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import constrained, instance, integer, none, number, option, part, positive
@@ -298,7 +298,7 @@ def fisher_distances(
     vectors = check_array(X, dtype=np.float64, ensure_min_samples=2)
     with chunk_threads(n_jobs) as n_threads:
         search = partial(first_nearest, threads=Threads(n_threads))
-        joined = Neighborhood(n_neighbors, components=components).graph(PointSet(vectors - vectors[0], None), search)
+        joined = NeighborGraph(n_neighbors, components=components).graph(PointSet(vectors - vectors[0], None), search)
     edges = joined.tocoo()
     once = edges.row < edges.col
     first, second = edges.row[once], edges.col[once]

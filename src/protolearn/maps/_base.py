@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.cooperation import Cooperation
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
+from protolearn.core.neighborhoods import Neighborhood
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise, read_partitions
 from protolearn.core.progress import Progress
@@ -59,13 +59,13 @@ class OnlineEpochs:
     per_epoch = ONLINE_STEPS
 
     def __call__(
-        self, prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+        self, prototypes: Any, neighborhood: Neighborhood, source: Any, ranges: Floats, rng: np.random.RandomState
     ) -> Iterator[Step]:
         """Run the epochs."""
         rates = falling(self.schedule, *self.rate, self.n_epochs, self.per_epoch)
         gains = None if self.exponent == 0 else winner_gains(source, self.exponent)
         course = self.n_epochs, ranges, rates, rng
-        return learn_online(prototypes, cooperation, source, *course, gains, self.lifetime)
+        return learn_online(prototypes, neighborhood, source, *course, gains, self.lifetime)
 
 
 class PrototypeMap(TopographicMap):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
 from protolearn.core.initialization import (
     mean_and_covariance,
     mean_and_variance,
@@ -19,6 +18,7 @@ from protolearn.core.initialization import (
 )
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Learned, Recipe, emphasis
+from protolearn.core.neighborhoods import Neighborhood, OnLattice, Winner
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, principal_shapes
@@ -199,7 +199,7 @@ class Ellipsoids(Points):
         weighted = emphasis(recipe, samples.unlabeled(), 1)[0]
         balance = _balancing_scale(weighted, 1)
         source = weighted.source(scale=balance, keep=False)
-        k = self.count(recipe.cooperation.resolved(source, self))
+        k = self.count(recipe.neighborhood.resolved(source, self))
         if not isinstance(self.init, str) and np.shape(self.init) != (k, d):
             raise ValueError(f"init has shape {np.shape(self.init)}; expected {(k, d)}: one row for each prototype.")
         prior, scale = self._prior(source, k), balance
@@ -264,13 +264,13 @@ class Ellipsoids(Points):
         self,
         recipe: Recipe,
         source: PointSource,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
     ) -> Any:
         """Return the first prototypes, in the coordinates of the source."""
-        positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
+        positions = self.first_positions(recipe, source, neighborhood, samples, past, rng)
         k, d = len(positions), source.n_features
         variances = _spread(source)
         unit = float(variances.mean() if self.span is None else variances.sum() / len(self.span.scale)) or 1.0
@@ -280,27 +280,27 @@ class Ellipsoids(Points):
         kind = _kind(self.sketches(d), source.gappy)
         if past is None and self.starts_by("euclidean"):
             plain = kind(positions, source.metric, shapes, replace(rule, measure="none"))
-            shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
+            shapes = plain.update(Winner().gather(plain, source, 0.0)).shapes
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
 
     def drawn(
         self,
         recipe: Recipe,
         source: PointSource,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         rng: np.random.RandomState,
     ) -> Floats:
         """Return first positions by the rule that ``init`` names: "euclidean" is the result of the map of points."""
         if self.init != "euclidean":
-            return super().drawn(recipe, source, cooperation, samples, rng)
+            return super().drawn(recipe, source, neighborhood, samples, rng)
         samples = self._as_features(samples.filled().without_spreads())
-        outside = replace(self, span=None, init="pca" if isinstance(cooperation, OnLattice) else "k-means++")
+        outside = replace(self, span=None, init="pca" if isinstance(neighborhood, OnLattice) else "k-means++")
         plain = Points.source(outside, samples, None, source.n_threads, rng)
-        first = Points.drawn(outside, recipe, plain, cooperation, samples, rng)
+        first = Points.drawn(outside, recipe, plain, neighborhood, samples, rng)
         prototypes: Prototypes = Mean(first, plain.metric, plain.n_labels)
-        ranges = recipe.ranges(cooperation, plain, outside, False)
-        for step in recipe.epochs(prototypes, cooperation, plain, ranges, rng):
+        ranges = recipe.ranges(neighborhood, plain, outside, False)
+        for step in recipe.epochs(prototypes, neighborhood, plain, ranges, rng):
             prototypes = step.prototypes
         points, labels = np.split(prototypes.positions, [plain.n_features], axis=1)
         points = points + plain.origin[: plain.n_features]

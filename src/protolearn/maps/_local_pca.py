@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, anneal
+from protolearn.core.neighborhoods import Neighborhood, Soft, Winner
 from protolearn.core.parameters import Constraint, integer, number, option
 from protolearn.core.prototypes import Mean
 from protolearn.core.types import Floats
@@ -54,8 +54,8 @@ class _LocalPCA(ShapedMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _cooperation(self) -> Cooperation:
-        return WinnerTakesAll()
+    def _neighborhood(self) -> Neighborhood:
+        return Winner()
 
     def _epochs(self) -> Epochs:
         return partial(until_flat, tol=self.tol)
@@ -63,7 +63,7 @@ class _LocalPCA(ShapedMap):
 
 def until_flat(
     prototypes: Any,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: Any,
     ranges: Floats,
     rng: np.random.RandomState,
@@ -73,7 +73,7 @@ def until_flat(
 ) -> Iterator[Step]:
     """Run epochs until the decrease of the cost is small, relative to the cost or, for a logarithm, per sample."""
     before, mass = np.inf, source.mass
-    for step in anneal(prototypes, cooperation, source, ranges):
+    for step in anneal(prototypes, neighborhood, source, ranges):
         flat = bool(before - step.cost <= tol * (mass if logarithmic else abs(step.cost)))
         yield replace(step, still=flat)
         if flat:
@@ -214,18 +214,18 @@ class MixturePPCA(_LocalPCA):
     def _measure(self) -> str:
         return "logdet"
 
-    def _cooperation(self) -> Cooperation:
-        return Responsibilities(1.0, 1.0)
+    def _neighborhood(self) -> Neighborhood:
+        return Soft(1.0, 1.0)
 
     def _epochs(self) -> Epochs:
         return partial(mixture_epochs, tol=self.tol)
 
 
 def mixture_epochs(
-    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState, *, tol: float
+    prototypes: Any, neighborhood: Neighborhood, source: Any, ranges: Floats, rng: np.random.RandomState, *, tol: float
 ) -> Iterator[Step]:
     """Run expectation maximization; the first points come from k-means."""
     plain = isinstance(prototypes, Mean)
     return until_flat(
-        prototypes, WinnerTakesAll() if plain else cooperation, source, ranges, rng, tol=tol, logarithmic=not plain
+        prototypes, Winner() if plain else neighborhood, source, ranges, rng, tol=tol, logarithmic=not plain
     )

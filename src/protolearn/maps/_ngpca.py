@@ -13,12 +13,12 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from protolearn.core.cooperation import Cooperation, Ranks
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, random_axes, sampling_order
 from protolearn.core.learning import History
 from protolearn.core.loop import nearest, stage
 from protolearn.core.map import POSITIVE, GasFamily
+from protolearn.core.neighborhoods import Neighborhood, Ranks
 from protolearn.core.numerics import power_of_two
 from protolearn.core.parameters import Constraint, integer, option
 from protolearn.core.progress import Progress
@@ -270,7 +270,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
     def _measure(self) -> str:
         return "logdet" if self.measure == "combined" else self.measure
 
-    def _cooperation(self) -> Cooperation:
+    def _neighborhood(self) -> Neighborhood:
         return NearTwo(self.range_start, self.range_end, self.schedule)
 
     def _learn(self, patches: Any, past: Any, rng: np.random.RandomState, n_patches: int | None = 1) -> Self:
@@ -300,18 +300,18 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         """Return units at their first positions, with random directions and equal variances."""
         kind = self._kind().sized(samples, None)
         kind = replace(kind, init="random") if kind.starts_by("auto") else kind
-        cooperation, k = Ranks(), kind.count(Ranks())
+        neighborhood, k = Ranks(), kind.count(Ranks())
         require_samples(int(np.count_nonzero(samples.weights)), k)
         source = samples.unlabeled().source(n_threads=n_threads)
         rule, d = kind.rule(source.n_features), source.n_features
         recipe = replace(self._recipe(), kind=kind)
-        positions = kind.first_positions(recipe, source, cooperation, samples, None, rng) + source.origin
+        positions = kind.first_positions(recipe, source, neighborhood, samples, None, rng) + source.origin
         unit = float(mean_and_variance(source)[1].mean()) or 1.0
         first = unit if self.variance_start == "auto" else float(self.variance_start)
         q = rule.n_components
         axes = random_axes(source, rng, k, q)
         return _Presented(
-            cooperation,
+            neighborhood,
             classes=np.empty(0),
             shares=np.empty((k, 0)),
             masses=np.zeros(k),

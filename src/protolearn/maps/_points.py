@@ -13,11 +13,11 @@ from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 
 from protolearn.core import initialization
-from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import MOST_PAIRED, Fitted, Kind, Learned, Recipe, Wins, density_exponent
 from protolearn.core.loop import distances_to, nearest, stage, winners
+from protolearn.core.neighborhoods import Neighborhood, plane_of
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
@@ -132,20 +132,20 @@ class Points(Kind):
         self,
         recipe: Recipe,
         source: PointSource,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
     ) -> Any:
         """Return the first prototypes, in the coordinates of the source."""
-        positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
+        positions = self.first_positions(recipe, source, neighborhood, samples, past, rng)
         return Mean(positions, source.metric, source.n_labels, source.partial)
 
     def first_positions(
         self,
         recipe: Recipe,
         source: PointSource,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
@@ -155,10 +155,10 @@ class Points(Kind):
         if past is not None:
             given, labels = past.positions, past.shares_over(samples.classes)
         elif isinstance(self.init, str):
-            return self.drawn(recipe, source, cooperation, samples, rng)
+            return self.drawn(recipe, source, neighborhood, samples, rng)
         else:
             given = given_array("init", self.init)
-            shape = (self.count(cooperation), d)
+            shape = (self.count(neighborhood), d)
             if given.shape != shape:
                 raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")
             labels = np.empty((len(given), 0))
@@ -170,14 +170,14 @@ class Points(Kind):
         self,
         recipe: Recipe,
         source: PointSource,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         rng: np.random.RandomState,
     ) -> Floats:
         """Return first positions by the rule that ``init`` names."""
-        k = self.count(cooperation)
+        k = self.count(neighborhood)
         if self.init == "pca":
-            return initialization.on_principal_plane(source, plane_of(cooperation, k))
+            return initialization.on_principal_plane(source, plane_of(neighborhood, k))
         if self.init == "center":
             return initialization.around_center(source, k, rng)
         if self.init == "k-means++":
@@ -197,7 +197,7 @@ class Points(Kind):
         if history.edges is not None:
             history = replace(history, edges=history.edges[np.ix_(places, places)])
         common: dict[str, Any] = {
-            "cooperation": learned.cooperation,
+            "neighborhood": learned.neighborhood,
             "classes": learned.classes,
             "shares": shares[places],
             "masses": np.ones(k),

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation, Responsibilities
 from protolearn.core.learning import Epochs
 from protolearn.core.map import POSITIVE
+from protolearn.core.neighborhoods import Neighborhood, Soft
 from protolearn.core.parameters import Constraint, option
 from protolearn.relational._docs import documented
 from protolearn.relational._epochs import perturbed
@@ -126,8 +126,8 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
 
-    def _cooperation(self) -> Cooperation:
-        return Responsibilities(self.temperature_start, self.temperature_end)
+    def _neighborhood(self) -> Neighborhood:
+        return Soft(self.temperature_start, self.temperature_end)
 
     def _plain_epochs(self) -> Epochs:
         return perturbed

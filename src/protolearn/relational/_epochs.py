@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from protolearn.core.cooperation import Cooperation
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, anneal
+from protolearn.core.neighborhoods import Neighborhood
 from protolearn.core.pairs import Pairs
 from protolearn.core.relational import Median
 from protolearn.core.types import Floats, Indices
@@ -26,7 +26,7 @@ PERTURBATION = 1e-3  # share of a random object that is mixed in, so that protot
 
 def until_still(
     prototypes: Any,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: Any,
     ranges: Floats,
     rng: np.random.RandomState,
@@ -40,7 +40,7 @@ def until_still(
     seen: set[bytes] = set()
     last = b""
     for range_ in ranges:
-        (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
+        (step,) = anneal(prototypes, neighborhood, source, np.array([range_]))
         moved: Any = step.prototypes
         idle = step.mass == 0
         if reseeds and idle.any():
@@ -111,7 +111,7 @@ def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
 
 def swap_epochs(
     prototypes: Median,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: Any,
     ranges: Floats,
     rng: np.random.RandomState,
@@ -123,10 +123,10 @@ def swap_epochs(
     Where prototypes cannot be swapped, others are run.
     """
     if not can_swap(prototypes):
-        yield from otherwise(prototypes, cooperation, source, ranges, rng)
+        yield from otherwise(prototypes, neighborhood, source, ranges, rng)
         return
     for _ in ranges:
-        sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
+        sums: Any = neighborhood.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
         moved = prototypes.swapped()
         rests = moved.n_open == 0
         yield Step(moved, 0.0, prototypes.cost(sums), sums.mass, still=rests)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ def can_swap(prototypes: Median) -> bool:
 
 def noisy(
     prototypes: Any,
-    cooperation: Cooperation,
+    neighborhood: Neighborhood,
     source: Any,
     ranges: Floats,
     rng: np.random.RandomState,
@@ -163,17 +163,17 @@ def noisy(
     for epoch, range_ in enumerate(ranges):
         height = scale * (1.0 - (epoch + 1) / len(ranges))
         jitter = height * rng.random_sample(prototypes.squares.shape) if height > 0 else None
-        (step,) = anneal(replace(prototypes, jitter=jitter), cooperation, source, np.array([range_]))
+        (step,) = anneal(replace(prototypes, jitter=jitter), neighborhood, source, np.array([range_]))
         prototypes = step.prototypes
         yield step
 
 
 def perturbed(
-    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+    prototypes: Any, neighborhood: Neighborhood, source: Any, ranges: Floats, rng: np.random.RandomState
 ) -> Iterator[Step]:
     """Run epochs before each of which a little of a random object is mixed into every prototype."""
     for range_ in ranges:
         mixed = prototypes.perturbed(around_center(source, len(prototypes), rng, share=1.0), PERTURBATION)
-        (step,) = anneal(mixed, cooperation, source, np.array([range_]))
+        (step,) = anneal(mixed, neighborhood, source, np.array([range_]))
         prototypes = step.prototypes
         yield step

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import Precomputed
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Kind, Learned, Recipe
+from protolearn.core.neighborhoods import Neighborhood, plane_of
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Median, Relational
@@ -115,7 +115,7 @@ class _Related(Kind):
         nearest, second = two_nearest(prototypes.squares)
         best_cost = np.inf
         if self.compares and not history.interrupted:
-            sums: Any = learned.cooperation.gather(prototypes, source, history.ranges[-1])
+            sums: Any = learned.neighborhood.gather(prototypes, source, history.ranges[-1])
             best_cost = learned.scale * prototypes.final_cost(sums)
         if learned.earlier is not None:
             before = learned.earlier.kept
@@ -133,7 +133,7 @@ class _Related(Kind):
         )
         whole = n_new == len(samples) and not self.condensed
         model = FittedObjects(
-            learned.cooperation,
+            learned.neighborhood,
             classes=learned.classes,
             shares=np.empty((k, 0)) if taught.labels is None else as_shares(prototypes.fuzzy),
             masses=masses,
@@ -205,20 +205,20 @@ class Combinations(_Related):
         self,
         recipe: Recipe,
         source: Pairs,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
     ) -> Relational:
         """Return the first prototypes."""
-        coefficients = self._first_coefficients(source, cooperation, samples.X, past, rng)
+        coefficients = self._first_coefficients(source, neighborhood, samples.X, past, rng)
         return Relational.at(source, coefficients, n_largest=self.sparsity)
 
     def _first_coefficients(
-        self, source: Pairs, cooperation: Cooperation, objects: Objects, past: Any, rng: np.random.RandomState
+        self, source: Pairs, neighborhood: Neighborhood, objects: Objects, past: Any, rng: np.random.RandomState
     ) -> Floats:
         """Return the first coefficients (n, k)."""
-        k, n = self.count(cooperation), source.n_samples
+        k, n = self.count(neighborhood), source.n_samples
         coefficients = np.zeros((n, k))
         if past is not None:
             coefficients[-len(past.kept.owners) :] = past.kept.coefficients.T
@@ -227,7 +227,7 @@ class Combinations(_Related):
             if self.init == "center":
                 return around_center(source, k, rng)
             if self.init == "pca":
-                return on_principal_plane(source, plane_of(cooperation, k))
+                return on_principal_plane(source, plane_of(neighborhood, k))
             coefficients[self.drawn(source, k, rng), np.arange(k)] = 1.0
             return coefficients
         given = given_array("init", self.init)
@@ -305,25 +305,25 @@ class Exemplars(_Related):
         self,
         recipe: Recipe,
         source: Pairs,
-        cooperation: Cooperation,
+        neighborhood: Neighborhood,
         samples: Samples,
         past: Any,
         rng: np.random.RandomState,
     ) -> Median:
         """Return the first prototypes."""
-        chosen = self._first_objects(source, cooperation, samples.X, past, rng)
+        chosen = self._first_objects(source, neighborhood, samples.X, past, rng)
         return Median.at(source, chosen, distinct=self.distinct, own_labels=self.own_labels)
 
     def _first_objects(
-        self, source: Pairs, cooperation: Cooperation, objects: Objects, past: Any, rng: np.random.RandomState
+        self, source: Pairs, neighborhood: Neighborhood, objects: Objects, past: Any, rng: np.random.RandomState
     ) -> Indices:
         """Return the objects that prototypes start at."""
-        k, n = self.count(cooperation), source.n_samples
+        k, n = self.count(neighborhood), source.n_samples
         if past is not None:
             return n - len(past.kept.owners) + past.kept.coefficients.argmax(axis=1)
         if isinstance(self.init, str):
             if self.init == "pca":
-                coefficients = on_principal_plane(source, plane_of(cooperation, k))
+                coefficients = on_principal_plane(source, plane_of(neighborhood, k))
                 return Relational.at(source, coefficients).squares.argmin(axis=0)
             return self.drawn(source, k, rng)
         given = np.asarray(self.init)
