@@ -16,7 +16,7 @@ from protolearn.core.lattices import chain, hexagonal
 from protolearn.core.numerics import row_space
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities import geodesic, pairwise
-from protolearn.embedding._charts import _local_directions
+from protolearn.embedding.charts import _local_directions
 from protolearn.embedding.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric

@@ -12,14 +12,14 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 PARTS = (
-    *("lattices", "density", "neighborhood", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
+    *("lattices", "density", "neighborhoods", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
     "schedules",
 )
 FOREIGN = re.compile(r"(scikit-learn(['’]s)?|the command)\s+$")  # in the text before a name
 HOMES = (  # of a name that has several, the last counts
     *(f".core.{part}" for part in PARTS),
-    *(".embedding.neighbor.view", ".embedding.topographic.structures", ".embedding.divergences"),
-    *(".embedding.mapped.costs", ".embedding.mapped.mappings", ".embedding.charts", ".embedding"),
+    *(".embedding.affinities", ".embedding.structures", ".embedding.divergences"),
+    *(".embedding.costs", ".embedding.mappings", ".embedding.charts", ".embedding"),
     *(".tables", ".explore", ".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
 )
 

@@ -26,7 +26,7 @@ from protolearn import (
     MixturePPCA,
     NeuralGas,
 )
-from protolearn.embedding import _charts as module
+from protolearn.embedding import charts as module
 from protolearn.embedding.charts import Gating, charts_of, fitted_model
 
 SEEDS = st.integers(0, 10_000)

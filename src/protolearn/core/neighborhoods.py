@@ -1,7 +1,7 @@
 """Neighborhood functions of maps: which prototypes a sample updates, and how much.
 
-For batch learning, each neighborhood computes the sums from which prototypes are updated, given prototypes, samples and
-a neighborhood range (``gather``). For online learning, it applies the same rule to one sample at a time (``learn_online``).
+For batch learning, each of them computes the sums from which prototypes are updated, given prototypes, samples and a
+range (``gather``). For online learning, it applies the same rule to one sample at a time (``learn_online``).
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ from protolearn.core.validation import (
     read_samples,
 )
 from protolearn.embedding._base import View
-from protolearn.embedding._charts import BANDWIDTHS, GATINGS
-from protolearn.embedding.charts import Charts, charts_of, fitted_model
+from protolearn.embedding.charts import BANDWIDTHS, GATINGS, Charts, charts_of, fitted_model
 from protolearn.lvq import LVQClassifier
 
 __all__ = [

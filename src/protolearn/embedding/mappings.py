@@ -19,8 +19,7 @@ from protolearn.core.parameters import constrained, integer, none, number, optio
 from protolearn.core.threads import cut
 from protolearn.core.types import Array, Floats
 from protolearn.embedding._charting import whitened
-from protolearn.embedding._charts import GATINGS
-from protolearn.embedding.charts import Charts, charts_of, fitted_model
+from protolearn.embedding.charts import GATINGS, Charts, charts_of, fitted_model
 
 __all__ = [
     "ChartMap",

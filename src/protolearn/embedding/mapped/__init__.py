@@ -1,1 +1,0 @@
-"""Embeddings by a mapping: costs of a view, mappings, and out-of-sample extension."""

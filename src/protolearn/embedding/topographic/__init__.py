@@ -1,1 +1,0 @@
-"""Topographic embeddings: samples arranged among the sampling vectors of a structure."""
