@@ -4,6 +4,7 @@ import os
 import site
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,20 @@ def test_names_have_types(tmp_path):
     out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
     assert 'Revealed type is "protolearn.maps._som.SOM"' in out
     assert 'Revealed type is "def (' in out
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "instead"),
+    [
+        ("metrics", "r_nx_auc", "Use view_quality"),
+        ("applications", "digit_classifier", "Use protolearn.PrototypeClassifier"),
+        ("datasets", "make_four_clouds", "experiments/datasets.py"),
+    ],
+)
+def test_names_that_are_gone_say_what_to_write_instead(package, name, instead):
+    module = import_module(f"protolearn.{package}")
+    with pytest.raises(ImportError, match=f"protolearn.{package}.{name} is gone. .*{instead}"):
+        getattr(module, name)
+    with pytest.raises(ImportError, match="is gone"):
+        exec(f"from protolearn.{package} import {name}")
+    assert not hasattr(module, "never_there")

@@ -28,6 +28,7 @@ from protolearn.applications.textures import (
     read_video,
     write_video,
 )
+from protolearn.core.names import gone
 
 __all__ = [
     "COLOR_SPACES",
@@ -55,3 +56,11 @@ __all__ = [
     "retrieval_rates",
     "write_video",
 ]
+
+__getattr__ = gone(
+    __name__,
+    {
+        "digit_classifier": "Use protolearn.PrototypeClassifier(map, per_class=True) on pixels between 0 and 1.",
+        "digit_pixels": "Divide the pixels by their largest value.",
+    },
+)

@@ -1,1 +1,1 @@
-"""Building blocks of maps as plain objects on arrays: lattices, prototypes, neighborhood, schedules."""
+"""Building blocks of maps as plain objects on arrays: lattices, prototypes, neighborhoods, schedules."""

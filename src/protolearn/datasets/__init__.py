@@ -4,6 +4,7 @@ Random generators have a parameter `random_state` and return new samples from a 
 twice with different seeds for a training and a test set.
 """
 
+from protolearn.core.names import gone
 from protolearn.datasets.images import (
     downsample_digits,
     make_lesion_images,
@@ -75,3 +76,23 @@ __all__ = [
     "make_vortex",
     "texture_protocol",
 ]
+
+MOVED = (
+    "make_connectivity",
+    "make_corner_planes",
+    "make_four_clouds",
+    "make_gaussian_ellipses",
+    "make_gaussian_surface",
+    "make_hd_manifold",
+    "make_kdd_surrogate",
+    "make_label_image",
+    "make_landsat_like",
+    "make_landsat_surrogate",
+    "make_pseudo_euclidean",
+    "make_punctured_sphere",
+    "make_spiral_gaussian",
+    "make_three_gaussians",
+    "make_toroidal_helix",
+)
+
+__getattr__ = gone(__name__, dict.fromkeys(MOVED, "It is in experiments/datasets.py of the source code."))

@@ -4,6 +4,7 @@ The functions accept a fitted estimator, or arrays where these are sufficient.
 """
 
 from protolearn.core.fitted import quantization_error
+from protolearn.core.names import gone
 from protolearn.metrics._coranking import (
     b_nx,
     coranking_matrix,
@@ -85,3 +86,12 @@ __all__ = [
     "trustworthiness",
     "view_quality",
 ]
+
+__getattr__ = gone(
+    __name__,
+    {
+        "dual_cost": "Use dual_cost_ of a fitted map.",
+        "r_nx_auc": "Use view_quality(X, Y).auc.",
+        "q_local_global": "Use q_local, q_global and k_max of view_quality(X, Y).",
+    },
+)
