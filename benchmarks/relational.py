@@ -21,6 +21,7 @@ from benchmarks.registry import OURS
 from benchmarks.relational_data import LENGTH, distances, labeled_strings, series, strings, texts
 from benchmarks.shapes import product_notes
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+from protolearn.maps import Patches
 
 __all__ = ["TASKS", "MatrixTask", "MedianTask", "MedoidsTask", "ObjectClassifierTask", "PairsTask", "StringsTask"]
 
@@ -191,7 +192,7 @@ class StringsTask(Task):
     def warm_up(self, fit: Callable[..., Any], data: Data) -> None:
         """Fit a few strings, in two patches."""
         (words,) = data
-        fit(words[:WARM_UP_OBJECTS].tolist(), replace(self, patch_size=WARM_UP_OBJECTS // 2))
+        fit(words[:WARM_UP_OBJECTS].tolist(), replace(self, patches=Patches(WARM_UP_OBJECTS // 2)))
 
     def run(self, fit: Callable[..., Any], data: Data) -> Any:
         """Fit all strings."""

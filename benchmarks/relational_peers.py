@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.registry import FLOOR, OURS, competitor
 from benchmarks.relational import MatrixTask, MedoidsTask, ObjectClassifierTask, StringsTask
+from protolearn.maps import Patches
 
 __all__: list[str] = []
 
@@ -123,7 +124,7 @@ def our_sparse_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) ->
 
 @competitor(f"{OURS} (patches of 550)", "relational-glvq", **OWN)
 def our_patch_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
-    return our_relational_glvq(D, y, task, patch_size=550)
+    return our_relational_glvq(D, y, task, patches=Patches(550))
 
 
 @competitor(OURS, "median-glvq", **OWN)
@@ -195,7 +196,9 @@ def sklearn_extra(D: np.ndarray, task: MedoidsTask, seed: int) -> np.ndarray:
 def our_patches(words: list[str], task: StringsTask) -> Any:
     from protolearn import RelationalNeuralGas
 
-    return RelationalNeuralGas(task.n_prototypes, metric="edit", patch_size=task.patch_size, random_state=0).fit(words)
+    return RelationalNeuralGas(task.n_prototypes, metric="edit", patches=Patches(task.patch_size), random_state=0).fit(
+        words
+    )
 
 
 @competitor(OURS, "edit", "numeric-edit", **OWN)

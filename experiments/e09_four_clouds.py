@@ -36,6 +36,7 @@ from experiments._protocol import (
 from experiments._report import ADDED, NO_NUMBER, Result, holds, judge, report, row
 from experiments.datasets import make_four_clouds
 from protolearn import NeuralGas
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 
 TITLE = "patches, four clouds"
@@ -114,7 +115,7 @@ def run(quick: bool = False) -> Result:
 
 
 def estimators(X: Array, seed: int) -> dict[str, Any]:
-    patches = {"patch_size": PATCH_SIZE}
+    patches = {"patches": Patches(PATCH_SIZE)}
     samples, near_mean = random_samples(X, N_PROTOTYPES, seed), small_values(X, N_PROTOTYPES, seed)
     return {
         "batch k-means": batch_kmeans(N_PROTOTYPES, EPOCHS, seed),

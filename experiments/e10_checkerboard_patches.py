@@ -41,6 +41,7 @@ from experiments._protocol import (
 from experiments._report import ADDED, NO_NUMBER, Result, judge, report, row
 from protolearn import NeuralGas, PrototypeClassifier
 from protolearn.datasets import make_checkerboard
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 
 TITLE = "patches, checkerboard"
@@ -146,10 +147,10 @@ def estimators(X: Array, seed: int) -> dict[str, Any]:
         "batch NG, library defaults": NeuralGas(N_PROTOTYPES, max_iter=EPOCHS, random_state=seed),
     }
     for size in PATCH_SIZES:
-        models[f"patch k-means, {size}"] = batch_kmeans(N_PROTOTYPES, EPOCHS, seed, patch_size=size, init=samples)
-        models[f"patch NG, {size}"] = gas(seed, patch_size=size, init=near_mean)
-        models[f"patch NG anew, {size}"] = gas(seed, patch_size=size)
-        default = NeuralGas(N_PROTOTYPES, max_iter=EPOCHS, random_state=seed, patch_size=size)
+        models[f"patch k-means, {size}"] = batch_kmeans(N_PROTOTYPES, EPOCHS, seed, patches=Patches(size), init=samples)
+        models[f"patch NG, {size}"] = gas(seed, patches=Patches(size), init=near_mean)
+        models[f"patch NG anew, {size}"] = gas(seed, patches=Patches(size))
+        default = NeuralGas(N_PROTOTYPES, max_iter=EPOCHS, random_state=seed, patches=Patches(size))
         models[f"patch NG, {size}, library defaults"] = default
     return models
 

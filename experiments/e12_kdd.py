@@ -31,6 +31,7 @@ from experiments._protocol import (
 )
 from experiments._report import NO_NUMBER, STATEMENT, Result, report, row
 from experiments.datasets import make_kdd_surrogate
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 
 TITLE = "patches, KDD Cup 98 surrogate"
@@ -85,8 +86,8 @@ def one_run(fold: int, X: Array, folds: list[Any]) -> dict[str, float]:
     }
     samples, near_mean = random_samples(train, N_PROTOTYPES, fold), small_values(train, N_PROTOTYPES, fold)
     for size in PATCH_SIZES:
-        models[f"patch NG, {size}"] = neural_gas(N_PROTOTYPES, EPOCHS, fold, patch_size=size, init=near_mean)
-        models[f"patch k-means, {size}"] = batch_kmeans(N_PROTOTYPES, EPOCHS, fold, patch_size=size, init=samples)
+        models[f"patch NG, {size}"] = neural_gas(N_PROTOTYPES, EPOCHS, fold, patches=Patches(size), init=near_mean)
+        models[f"patch k-means, {size}"] = batch_kmeans(N_PROTOTYPES, EPOCHS, fold, patches=Patches(size), init=samples)
     return {name: quantization_error(test, model.fit(train)) for name, model in models.items()}
 
 

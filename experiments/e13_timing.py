@@ -32,6 +32,7 @@ from experiments._protocol import (
 from experiments._report import NO_NUMBER, Result, judge, report, row
 from protolearn import PrototypeClassifier
 from protolearn.datasets import make_checkerboard, make_eleven_clouds
+from protolearn.maps import Patches
 
 TITLE = "time of batch and patch"
 RUNS = 10
@@ -120,7 +121,7 @@ def one_run(seed: int, n_clouds: int) -> dict[tuple[str, str], list[float]]:
         first = start(samples[data][0], n, seed)
         models = (
             make(n, batch_epochs, seed, n_jobs=1),
-            make(n, patch_epochs, seed, n_jobs=1, patch_size=patch_size, init=first),
+            make(n, patch_epochs, seed, n_jobs=1, patches=Patches(patch_size), init=first),
         )
         accuracies, seconds = zip(*(timed(model, *samples[data]) for model in models))
         results[data, method] = [*accuracies, *seconds]

@@ -25,6 +25,7 @@ from experiments._report import NO_NUMBER, SKIPPED, Result, holds, report, row
 from experiments.e28_approximation import planar_points
 from protolearn import MedianNeuralGas, RelationalNeuralGas
 from protolearn.dissimilarities import pairwise
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 
 TITLE = "number of patches"
@@ -87,7 +88,7 @@ def error(X: Array, D: Array, name: str, n_patches: int, epochs: int, seed: int)
         "range_start": N_PROTOTYPES / 2,
         "range_end": RANGE_END,
         "max_iter": epochs,
-        "patch_size": -(-len(X) // n_patches),
+        "patches": Patches(-(-len(X) // n_patches)),
         "random_state": seed,
         "n_jobs": 1,
     }

@@ -46,6 +46,7 @@ from experiments._folds import (
 from experiments._protocol import Array, canvas, load
 from experiments._report import SKIPPED, Result, Row, holds, report, row
 from protolearn.dissimilarities import pairwise
+from protolearn.maps import Patches
 
 TITLE = "patches of dissimilarities, classes"
 EPOCHS = 100
@@ -138,7 +139,7 @@ def maps(n_prototypes: int, epochs: int, patch_size: int, k: int, seed: int) -> 
             plain = name.removeprefix("patch ")
             options: dict[str, Any] = {"squared": squared}
             if plain != name:
-                options |= {"patch_size": patch_size}
+                options |= {"patches": Patches(patch_size)}
             if name == "patch relational NG":
                 options |= {"n_approximation": k}
             models[with_reading(name, reading)] = as_published(plain, n_prototypes, epochs, seed, **options)

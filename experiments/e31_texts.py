@@ -44,6 +44,7 @@ from experiments._texts import (
 )
 from protolearn.core.lattices import Lattice, hyperbolic
 from protolearn.dissimilarities import ncd
+from protolearn.maps import Patches
 
 TITLE = "texts by compression"
 N_REUTERS = 1000
@@ -142,13 +143,19 @@ def sample_maps(texts: list[str], y: Array, epochs: int, n_patches: int, n_runs:
 
 
 def reuters_map(n_texts: int, n_patches: int, epochs: int, **options: Any) -> PrintedRelationalSOM:
-    common = {"label_weight": 0.5, "patch_size": -(-n_texts // n_patches), "n_approximation": 5}
+    common = {"label_weight": 0.5, "patches": Patches(-(-n_texts // n_patches)), "n_approximation": 5}
     return som(hyperbolic(7, 3), epochs, **common | options)
 
 
 def news_map(seed: int, texts: list[str], y: Array, epochs: int, n_patches: int) -> Found:
     size = -(-len(texts) // n_patches)
-    options = {"label_weight": 0.2, "patch_size": size, "n_approximation": 1, "metric": "ncd", "random_state": seed}
+    options = {
+        "label_weight": 0.2,
+        "patches": Patches(size),
+        "n_approximation": 1,
+        "metric": "ncd",
+        "random_state": seed,
+    }
     return measured(som(hyperbolic(7, 2), epochs, **options).fit(texts, y), y)
 
 

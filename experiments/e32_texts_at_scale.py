@@ -40,6 +40,7 @@ from protolearn import RelationalSOM
 from protolearn.core.lattices import hyperbolic
 from protolearn.datasets import make_topic_texts
 from protolearn.dissimilarities import ncd
+from protolearn.maps import Patches
 
 TITLE = "183,546 texts by patches"
 N_TEXTS = 183_546
@@ -140,7 +141,7 @@ def one_map(n_texts: int, epochs: int, name: str, seed: int) -> dict[str, Any]:
     warm_up(texts, lattice)
     settings = {"n_approximation": K, "max_iter": epochs, "random_state": seed, "n_jobs": 1} | MAPS[name]
     before, start = resident(), time.process_time()
-    som = RelationalSOM(lattice, metric="ncd", patch_size=PATCH_SIZE, **settings).fit(source)
+    som = RelationalSOM(lattice, metric="ncd", patches=Patches(PATCH_SIZE), **settings).fit(source)
     minutes = (time.process_time() - start) / 60
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     winners = n_texts * len(som.support_)  # counted by the source too, after learning

@@ -38,6 +38,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from threadpoolctl import threadpool_limits
 
 import protolearn as pl
+from protolearn.maps import Patches
 
 MESSAGES = "messages/"
 ROUNDED_ZERO = 1e-14  # a difference that is none, whatever the values
@@ -564,13 +565,13 @@ def vector_cases(name: str) -> Iterator[Case]:
         "edge_lifetime": {"edge_lifetime": 20} | online,
         "learning rates": {"learning_rate_start": 0.9, "learning_rate_end": 0.05} | online,
         "online schedule": {"schedule": falling} | online,
-        "patches": {"patch_size": 40},
-        "patches online": {"patch_size": 40} | online,
-        "patch_runs": {"patch_size": 30, "patch_runs": 2},
-        "decay": {"patch_size": 40, "decay": 0.5},
-        "patches labels": {"patch_size": 40, "label_weight": 0.4},
-        "patches n_init": {"patch_size": 40, "n_init": 2, "init": "random"},
-        "patches magnification": {"patch_size": 40, "magnification": 0.5},
+        "patches": {"patches": Patches(40)},
+        "patches online": {"patches": Patches(40)} | online,
+        "decay": {"patches": Patches(40, decay=0.5)},
+        "patch_runs": {"patches": Patches(30, runs=2)},
+        "patches labels": {"patches": Patches(40), "label_weight": 0.4},
+        "patches n_init": {"patches": Patches(40), "n_init": 2, "init": "random"},
+        "patches magnification": {"patches": Patches(40), "magnification": 0.5},
         **{f"schedule {kind}": {"schedule": kind} for kind in ("inverse", "constant")},
         "schedule callable": {"schedule": falling},
     }
@@ -592,18 +593,18 @@ def vector_data_cases(name: str, short: Settings) -> Iterator[Case]:
         yield case("maps", name, f"partial_fit{kind}", settings, iris, fit_parts)
         yield case("maps", name, f"iterator{kind}", settings, iris, fit_iterator)
     yield case("maps", name, "weights labels", labels, weighted(partly_labelled(iris)))
-    yield case("maps", name, "weights patches", short | {"patch_size": 40}, weighted(iris))
+    yield case("maps", name, "weights patches", short | {"patches": Patches(40)}, weighted(iris))
     yield case("maps", name, "weights magnification", short | {"magnification": 0.5}, weighted(iris))
     yield case("maps", name, "weights iterator", short, weighted(iris), fit_iterator)
     yield case("maps", name, "float32 labels", labels, in_float32(iris))
-    yield case("maps", name, "memory map patches", short | {"patch_size": 40}, iris, fit_memory_map)
+    yield case("maps", name, "memory map patches", short | {"patches": Patches(40)}, iris, fit_memory_map)
     yield case("maps", name, "memory map labels", labels, iris, fit_memory_map)
     yield case("maps", name, "memory map magnification", short | {"magnification": 0.5}, iris, fit_memory_map)
     yield case("maps", name, "partial_fit new classes", labels, iris, fit_sorted_parts)
     yield case("maps", name, "partial_fit decay", short | {"decay": 0.3}, iris, fit_parts)
     yield case("maps", name, "fit then partial_fit", short, iris, fit_then_parts)
     yield case("maps", name, "iterator labels", labels, iris, fit_iterator)
-    yield case("maps", name, "iterator patch_runs", short | {"patch_runs": 2}, iris, fit_iterator)
+    yield case("maps", name, "iterator patch_runs", short | {"patches": Patches(runs=2)}, iris, fit_iterator)
     yield case("maps", name, "labels of several kinds", labels, sparsely_labelled(iris))
     yield case("maps", name, "one feature", short, partial(_columns, 1))
 
@@ -621,7 +622,7 @@ def kmeans_cases() -> Iterator[Case]:
         "tol large": {"tol": 0.5},
         "empty keep": {"init": far},
         "empty reseed": {"init": far, "empty": "reseed"},
-        "empty reseed patches": {"init": far, "empty": "reseed", "patch_size": 40},
+        "empty reseed patches": {"init": far, "empty": "reseed", "patches": Patches(40)},
         "empty reseed labels": {"init": far, "empty": "reseed", "label_weight": 0.5},
         "one": {"n_clusters": 1},
     }
@@ -677,7 +678,7 @@ def som_cases() -> Iterator[Case]:
         "chain": {"lattice": 9},
         "auto labels": {"lattice": "auto", "label_weight": 0.5},
         "auto online": {"lattice": "auto", "algorithm": "online", "max_iter": 3},
-        "auto patches": {"lattice": "auto", "patch_size": 40},
+        "auto patches": {"lattice": "auto", "patches": Patches(40)},
         "nearest labels": {"winner": "nearest", "label_weight": 0.5},
     }
     short = {"lattice": (3, 4), "max_iter": 12}
@@ -713,10 +714,10 @@ def shaped_cases(name: str) -> Iterator[Case]:
         "labels": {"label_weight": 0.5},
         "labels two": {"label_weight": 0.5, "n_components": 2},
         "magnification": {"magnification": 0.5},
-        "patches": {"patch_size": 60},
-        "patches labels": {"patch_size": 60, "label_weight": 0.5},
-        "patch_runs": {"patch_size": 40, "patch_runs": 2},
-        "decay": {"patch_size": 60, "decay": 0.5},
+        "patches": {"patches": Patches(60)},
+        "patches labels": {"patches": Patches(60), "label_weight": 0.5},
+        "decay": {"patches": Patches(60, decay=0.5)},
+        "patch_runs": {"patches": Patches(40, runs=2)},
         "two threads": {"n_jobs": 2},
     }
     yield from variants("shapes", name, settings, also=short)
@@ -734,7 +735,7 @@ def shaped_data_cases(name: str, short: Settings) -> Iterator[Case]:
     yield case("shapes", name, "gaps", short, gappy(iris))
     yield case("shapes", name, "gaps two", two, gappy(iris))
     yield case("shapes", name, "gaps labels", labels, gappy(iris))
-    yield case("shapes", name, "gaps patches", short | {"patch_size": 60}, gappy(iris))
+    yield case("shapes", name, "gaps patches", short | {"patches": Patches(60)}, gappy(iris))
     yield case("shapes", name, "partial_fit", short, iris, fit_parts)
     yield case("shapes", name, "partial_fit two", two, iris, fit_parts)
     yield case("shapes", name, "partial_fit new classes", labels, iris, fit_sorted_parts)
@@ -747,10 +748,10 @@ def shaped_data_cases(name: str, short: Settings) -> Iterator[Case]:
         yield case("shapes", name, f"wide{variant} labels", settings | {"label_weight": 0.5}, "wide")
         yield case("shapes", name, f"wide{variant} global", settings | {"scope": "global"}, "wide")
         yield case("shapes", name, f"wide{variant} partial_fit", settings, "wide", fit_parts)
-        yield case("shapes", name, f"wide{variant} patches", settings | {"patch_size": 20}, "wide")
+        yield case("shapes", name, f"wide{variant} patches", settings | {"patches": Patches(20)}, "wide")
         yield case("shapes", name, f"wide{variant} two threads", settings | {"n_jobs": 2}, "wide")
     yield case("shapes", name, "auto", {"max_iter": 10}, "wine")
-    yield case("shapes", name, "auto patches", {"max_iter": 10, "patch_size": 60}, iris)
+    yield case("shapes", name, "auto patches", {"max_iter": 10, "patches": Patches(60)}, iris)
 
 
 def local_pca_cases() -> Iterator[Case]:
@@ -817,7 +818,7 @@ def large_cases() -> Iterator[Case]:
         several: dict[str, Settings] = {"many": {}, "many two threads": {"n_jobs": 2}}
         if name in ("KMeans", "NeuralGas", "SOM"):
             several |= {"many online": {"algorithm": "online", "max_iter": 1}, "many labels": {"label_weight": 0.5}}
-            runs = {"patch_size": 2000, "patch_runs": 2, "n_jobs": 2}
+            runs = {"patches": Patches(2000, runs=2), "n_jobs": 2}
             several |= {"many magnification": {"magnification": 0.5}, "many patch_runs": runs}
         yield from variants("large", name, several, also=settings, data=cloud)
         yield case("large", name, "many float32", settings, lambda: in_float32(cloud()))
@@ -862,17 +863,17 @@ def related_cases(name: str) -> Iterator[Case]:
         "labels alone": {"label_weight": 1.0},
         "magnification": {"magnification": 0.5},
         "magnification optimal": {"magnification": "optimal"},
-        "patches": {"patch_size": 40},
-        "patches labels": {"patch_size": 40, "label_weight": 0.4},
-        "patches magnification": {"patch_size": 40, "magnification": 0.4},
-        "patch_runs": {"patch_size": 30, "patch_runs": 2},
-        "decay": {"patch_size": 40, "decay": 0.5},
+        "patches": {"patches": Patches(40)},
+        "patches labels": {"patches": Patches(40), "label_weight": 0.4},
+        "patches magnification": {"patches": Patches(40), "magnification": 0.4},
+        "decay": {"patches": Patches(40, decay=0.5)},
+        "patch_runs": {"patches": Patches(30, runs=2)},
         "two threads": {"n_jobs": 2},
     }
     if name != "PairwiseAnnealing":
         settings |= {f"init {kind}": {"init": kind} for kind in ("k-means++", "random", "pca")}
         settings["n_init"] = {"n_init": 3, "init": "random"}
-        settings["patches n_init"] = {"n_init": 2, "init": "random", "patch_size": 40}
+        settings["patches n_init"] = {"n_init": 2, "init": "random", "patches": Patches(40)}
     if name.endswith(("NeuralGas", "SOM")):
         settings |= {f"schedule {kind}": {"schedule": kind} for kind in ("inverse", "constant")}
         settings |= {"schedule callable": {"schedule": falling}, "ranges": {"range_start": 3.0, "range_end": 0.4}}
@@ -893,28 +894,28 @@ def related_data_cases(name: str, short: Settings) -> Iterator[Case]:
     data: dict[str, tuple[Settings, Any, Learn]] = {
         "strings": (edit, strings, fit),
         "strings labels": (edit | labels, strings, fit),
-        "strings patches": (edit | {"patch_size": 25}, strings, fit),
+        "strings patches": (edit | {"patches": Patches(25)}, strings, fit),
         "strings partial_fit": (edit, strings, fit_parts),
         "strings partial_fit labels": (edit | labels, strings, fit_parts),
         "strings iterator": (edit, strings, fit_iterator),
         "strings params": (edit | {"metric_params": {"indel": 0.7}}, strings, fit),
         "strings function": (short | {"metric": letters_apart}, strings, fit),
-        "strings function patches": (short | {"metric": letters_apart, "patch_size": 25}, strings, fit),
+        "strings function patches": (short | {"metric": letters_apart, "patches": Patches(25)}, strings, fit),
         "kernel": (kernel, partial(matrix, "rbf"), fit),
         "kernel linear": (kernel, partial(matrix, "linear"), fit),
-        "kernel patches": (kernel | {"patch_size": 40}, partial(matrix, "rbf"), fit),
+        "kernel patches": (kernel | {"patches": Patches(40)}, partial(matrix, "rbf"), fit),
         "kernel labels": (kernel | labels, partial(matrix, "rbf"), fit),
         "source": (short, partial(sourced, distances.X), fit),
-        "source strings": (edit | {"patch_size": 25}, partial(sourced, strings().X, "edit"), fit),
+        "source strings": (edit | {"patches": Patches(25)}, partial(sourced, strings().X, "edit"), fit),
         "vectors": (vectors, iris, fit),
-        "vectors patches": (vectors | {"patch_size": 40}, iris, fit),
+        "vectors patches": (vectors | {"patches": Patches(40)}, iris, fit),
         "vectors cosine": (short | {"metric": "cosine"}, table("wine"), fit),
         "squared": (short | {"squared": True}, partial(matrix, "squared"), fit),
         "symmetrize": (short | {"symmetrize": "mean"}, partial(matrix, "lopsided"), fit),
         "not euclidean": (short, partial(matrix, "city"), fit),
         "weights": (short, weighted(distances), fit),
         "weights labels": (short | labels, weighted(partly_labelled(distances)), fit),
-        "weights patches": (short | {"patch_size": 40}, weighted(distances), fit),
+        "weights patches": (short | {"patches": Patches(40)}, weighted(distances), fit),
         "partly labelled": (short | labels, partly_labelled(distances), fit),
         "float32": (short, in_float32(distances), fit),
         "memory map": (short, distances, fit_memory_map),
@@ -924,7 +925,7 @@ def related_data_cases(name: str, short: Settings) -> Iterator[Case]:
         "partial_fit vectors": (vectors, iris, fit_parts),
         "partial_fit weights": (vectors, weighted(iris), fit_parts),
         "fit then partial_fit": (vectors, iris, fit_then_parts),
-        "iterator patch_runs": (vectors | {"patch_runs": 2}, iris, fit_iterator),
+        "iterator patch_runs": (vectors | {"patches": Patches(runs=2)}, iris, fit_iterator),
     }
     for variant, (settings, samples, learn) in data.items():
         yield case("relational", name, variant, settings, samples, learn)
@@ -938,15 +939,15 @@ def relational_cases() -> Iterator[Case]:
         "keep_best": {"keep_best": True},
         "keep_best labels": {"keep_best": True, "label_weight": 0.5},
         "sparsity": {"sparsity": 5},
-        "sparsity patches": {"sparsity": 5, "patch_size": 40},
+        "sparsity patches": {"sparsity": 5, "patches": Patches(40)},
         "landmarks": {"n_landmarks": 20},
         "landmarks labels": {"n_landmarks": 20, "label_weight": 0.5},
-        "landmarks patches": {"n_landmarks": 15, "patch_size": 60},
+        "landmarks patches": {"n_landmarks": 15, "patches": Patches(60)},
         "landmarks spread": {"n_landmarks": 20, "spread": 1.0},
         "landmarks sparsity": {"n_landmarks": 20, "sparsity": 5},
         "init center": {"init": "center"},
-        "approximation": {"n_approximation": 3, "patch_size": 40},
-        "approximation share": {"n_approximation": 0.1, "patch_size": 40},
+        "approximation": {"n_approximation": 3, "patches": Patches(40)},
+        "approximation share": {"n_approximation": 0.1, "patches": Patches(40)},
     }
     for name in ("RelationalKMeans", "RelationalNeuralGas", "RelationalSOM", "PairwiseAnnealing"):
         short = size_of(name) | {"max_iter": 10}
@@ -970,8 +971,8 @@ def median_cases() -> Iterator[Case]:
         "noise": {"collision": "noise", "noise": 0.1},
         "exemplar labels": {"exemplar_labels": True, "label_weight": 0.5},
         "ignore labels": {"collision": "ignore", "label_weight": 0.5},
-        "noise patches": {"collision": "noise", "patch_size": 40},
-        "ignore patches": {"collision": "ignore", "patch_size": 40},
+        "noise patches": {"collision": "noise", "patches": Patches(40)},
+        "ignore patches": {"collision": "ignore", "patches": Patches(40)},
     }
     for name in ("MedianKMeans", "MedianNeuralGas", "MedianSOM"):
         short = size_of(name) | {"max_iter": 10}
@@ -1507,8 +1508,8 @@ WRONG_PARAMETERS: list[tuple[str, Settings]] = [
     ("NeuralGas", {"density_at": "winner"}),
     ("NeuralGas", {"edge_lifetime": 10}),
     ("NeuralGas", {"schedule": "steep"}),
-    ("NeuralGas", {"patch_size": 0}),
-    ("NeuralGas", {"patch_runs": 0}),
+    ("NeuralGas", {"patches": Patches(0)}),
+    ("NeuralGas", {"patches": Patches(runs=0)}),
     ("NeuralGas", {"decay": 0.0}),
     ("NeuralGas", {"n_jobs": 0}),
     ("NeuralGas", {"verbose": -1}),

@@ -64,6 +64,7 @@ from protolearn.core import sources
 from protolearn.core.threads import Threads
 from protolearn.core.validation import in_range
 from protolearn.embedding.costs import tsne
+from protolearn.maps import Patches
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -75,7 +76,7 @@ ESTIMATORS = [
     KMeans(3),
     NeuralGas(3, max_iter=10),
     NeuralGas(3, max_iter=3, algorithm="online", magnification=0.5),
-    NeuralGas(3, max_iter=5, patch_size=20, label_weight=0.3),
+    NeuralGas(3, max_iter=5, patches=Patches(20), label_weight=0.3),
     SOM((2, 2), max_iter=10),
     MatrixKMeans(3, max_iter=10),
     MatrixNeuralGas(3, max_iter=10),

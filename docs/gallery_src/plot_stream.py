@@ -18,6 +18,7 @@ import numpy as np
 
 from protolearn import NeuralGas
 from protolearn.datasets import make_eleven_clouds
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 from protolearn.plotting import plot_prototypes
 
@@ -55,7 +56,7 @@ for name, model in {"patches": gas, "all at once": everything}.items():
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, decay in zip(axes, (1.0, 0.3)):
-    gas = NeuralGas(n_prototypes=33, decay=decay, random_state=0).fit(iter(patches))
+    gas = NeuralGas(n_prototypes=33, patches=Patches(decay=decay), random_state=0).fit(iter(patches))
     plot_prototypes(gas, X, voronoi=False, ax=ax)
     ax.set_title(f"decay = {decay:g}")
 

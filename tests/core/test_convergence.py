@@ -36,6 +36,7 @@ from protolearn import (
     RelationalKMeans,
     RelationalNeuralGas,
 )
+from protolearn.maps import Patches
 
 X, y = load_iris(return_X_y=True)
 X, y = scale(X)[::2], y[::2]
@@ -43,7 +44,7 @@ RELATED = {"metric": "euclidean", "random_state": 0}
 UNTIL_CONVERGED = [
     KMeans(6, random_state=0),
     KMeans(6, label_weight=0.3, n_init=2, random_state=0),
-    KMeans(6, patch_size=40, random_state=0),
+    KMeans(6, patches=Patches(40), random_state=0),
     MatrixKMeans(3, random_state=0),
     VQPCA(3, random_state=0),
     MixturePPCA(3, random_state=0),

@@ -26,6 +26,7 @@ from protolearn.core.initialization import (
 from protolearn.core.partitions import PartitionError, Partitions, read_partitions
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.statistics import Distinct, Lowest
+from protolearn.maps import Patches
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -440,7 +441,7 @@ def test_too_few_rows():
     with pytest.raises(ValueError, match="n_samples=12 is fewer than the 13 prototypes"):
         KMeans(13).fit(D)
     with pytest.raises(ValueError, match="n_samples=12 is fewer than the 13 prototypes"):
-        KMeans(13, patch_size=4).fit(D)
+        KMeans(13, patches=Patches(4)).fit(D)
 
 
 def test_what_needs_no_dask_does_not_import_it():

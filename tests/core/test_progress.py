@@ -16,6 +16,7 @@ from protolearn import GLVQ, GMLVQ, NGPCA, KMeans, MappedEmbedding, NeuralGas, R
 from protolearn.core import progress as module
 from protolearn.core.progress import Progress
 from protolearn.embedding.costs import tsne
+from protolearn.maps import Patches
 from tests.test_common import DEFAULTS
 
 IRIS = load_iris(return_X_y=True)
@@ -227,10 +228,10 @@ def test_every_solver_reports(solver, terminal):
     ("estimator", "n_runs"),
     [
         (KMeans(3, n_init=4, random_state=0), 4),
-        (NeuralGas(3, patch_size=10, max_iter=5, random_state=0), 3),
-        (NeuralGas(3, patch_size=10, patch_runs=2, max_iter=5, n_init=2, random_state=0), 8),
-        (NeuralGas(3, patch_size=10, patch_runs=3, n_jobs=2, max_iter=5, random_state=0), 4),
-        (RelationalSOM((2, 2), patch_size=10, max_iter=5, random_state=0), 3),
+        (NeuralGas(3, patches=Patches(10), max_iter=5, random_state=0), 3),
+        (NeuralGas(3, patches=Patches(10, runs=2), max_iter=5, n_init=2, random_state=0), 8),
+        (NeuralGas(3, patches=Patches(10, runs=3), n_jobs=2, max_iter=5, random_state=0), 4),
+        (RelationalSOM((2, 2), patches=Patches(10), max_iter=5, random_state=0), 3),
         (NGPCA(2, 1, algorithm="batch", n_init=3, random_state=0), 3),
         (MappedEmbedding(cost=tsne(2.0), max_iter=5, n_init=3, random_state=0), 3),
     ],

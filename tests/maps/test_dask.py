@@ -28,6 +28,7 @@ from protolearn import (
 )
 from protolearn.core import partitions
 from protolearn.core.progress import Progress
+from protolearn.maps import Patches
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -201,7 +202,7 @@ def test_patches_are_condensed_where_they_are(model):
     """Partitions, of which some have fewer samples than there are prototypes, are merged to a map nearly as good."""
     X, _, weights = samples()
     one, two = (
-        clone(model).set_params(patch_size=25, random_state=1).fit(cut(X, SEVEN), None, cut(weights, SEVEN))
+        clone(model).set_params(patches__size=25, random_state=1).fit(cut(X, SEVEN), None, cut(weights, SEVEN))
         for _ in "ab"
     )
     assert_array_equal(one.prototypes_, two.prototypes_)
@@ -209,14 +210,14 @@ def test_patches_are_condensed_where_they_are(model):
     assert_allclose(one.multiplicities_, np.bincount(one.predict(X), weights, len(one.prototypes_)))
     assert_array_equal(one.labels_.compute(), one.predict(X))
     whole, patches = (
-        clone(model).set_params(patch_size=size, random_state=1).fit(X, None, weights) for size in (None, 25)
+        clone(model).set_params(patches__size=size, random_state=1).fit(X, None, weights) for size in (None, 25)
     )
     assert one.score(X) > min(whole.score(X), patches.score(X)) - 0.1 * abs(whole.score(X))
 
 
 def test_runs_are_the_partitions():
-    with pytest.raises(ValueError, match="patch_runs=2"):
-        SOM((2, 2), patch_size=30, patch_runs=2).fit(cut(samples()[0], SEVEN))
+    with pytest.raises(ValueError, match="has several runs"):
+        SOM((2, 2), patches=Patches(30, runs=2)).fit(cut(samples()[0], SEVEN))
 
 
 @pytest.mark.parametrize("model", [SOM((2, 2), algorithm="online"), NGPCA(2, 1)], ids=names)

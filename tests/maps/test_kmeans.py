@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
 from protolearn import KMeans, PrototypeClassifier
+from protolearn.maps import Patches
 
 X, y = load_iris(return_X_y=True)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
@@ -34,7 +35,7 @@ def test_the_same_clusters_as_those_of_scikit_learn(n_clusters):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"label_weight": 0.4}, {"patch_size": 40}, {"patch_size": 40, "patch_runs": 2}, {"algorithm": "online"}],
+    [{}, {"label_weight": 0.4}, {"patches": Patches(40)}, {"patches": Patches(40, runs=2)}, {"algorithm": "online"}],
     ids=repr,
 )
 def test_inertia_is_of_the_samples_that_labels_are_of(options):
@@ -48,7 +49,7 @@ def test_inertia_is_of_the_samples_that_labels_are_of(options):
 def test_inertia_of_samples_in_partitions():
     da = pytest.importorskip("dask.array")
     lazy = da.from_array(X, chunks=(50, 4))
-    for options in ({}, {"patch_size": 30}):
+    for options in ({}, {"patches": Patches(30)}):
         model = KMeans(4, random_state=0, **options).fit(lazy)
         np.testing.assert_allclose(model.inertia_, inertia(model, X, np.ones(len(X))))
 

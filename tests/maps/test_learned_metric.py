@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from protolearn import GMLVQ, LGMLVQ, SOM, KMeans, MedianNeuralGas, NeuralGas, RelationalNeuralGas
+from protolearn.maps import Patches
 
 RAW, Y = load_wine(return_X_y=True)
 X = scale(RAW)
@@ -20,7 +21,7 @@ MAPS = [
     KMeans(5, random_state=0),
     NeuralGas(6, max_iter=20, random_state=0),
     NeuralGas(6, algorithm="online", max_iter=3, random_state=0),
-    NeuralGas(6, label_weight=0.5, patch_size=60, max_iter=10, random_state=0),
+    NeuralGas(6, label_weight=0.5, patches=Patches(60), max_iter=10, random_state=0),
     SOM((3, 4), max_iter=20),
 ]
 

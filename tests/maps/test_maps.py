@@ -25,6 +25,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.datasets import make_checkerboard
+from protolearn.maps import Patches
 from protolearn.metrics import quantization_error
 
 seeds = st.integers(0, 10_000)
@@ -498,7 +499,7 @@ def test_a_few_labels_reach_all_samples():
 def test_patches_may_hold_unlabeled_samples():
     X, y = blobs(n=200)
     few = np.where(np.arange(200) % 4 == 0, y, np.nan)
-    gas = NeuralGas(6, label_weight=0.5, random_state=0, patch_size=50).fit(X, few)
+    gas = NeuralGas(6, label_weight=0.5, random_state=0, patches=Patches(50)).fit(X, few)
     assert_array_equal(gas.classes_, [0, 1, 2, 3])
     assert_allclose(gas.multiplicities_.sum(), 200)
 
@@ -615,7 +616,7 @@ def test_edges_made_while_learning():
     assert 20 <= young.graph_.nnz < old.graph_.nnz  # edges of places that prototypes have left are gone
     first, second = (np.unique(part) for part in np.split(young.labels_, 2))
     assert young.graph_[first][:, second].nnz == 0
-    in_patches = NeuralGas(20, edge_lifetime=60, patch_size=250, **options).fit(X)
+    in_patches = NeuralGas(20, edge_lifetime=60, patches=Patches(250), **options).fit(X)
     assert in_patches.graph_.shape == (20, 20)
 
 
@@ -645,7 +646,7 @@ def test_one_patch_is_the_batch(estimator):
     ):
         assert_array_equal(patched.prototypes_, batch.prototypes_)
         assert_array_equal(patched.labels_, batch.labels_)
-    cut = clone(estimator).set_params(patch_size=len(X)).fit(X, y)
+    cut = clone(estimator).set_params(patches__size=len(X)).fit(X, y)
     assert_allclose(cut.prototypes_, batch.prototypes_, atol=1e-8)
 
 
@@ -663,7 +664,7 @@ def test_patches_one_by_one_from_an_iterator_and_cut_by_fit(estimator):
     iterated = clone(estimator).fit((X[p], y[p]) for p in patches)
     assert_array_equal(iterated.prototypes_, one_by_one.prototypes_)
     if isinstance(estimator, SOM):  # no draw but the order of the samples
-        cut = clone(estimator).set_params(patch_size=60, random_state=0).fit(X, y)
+        cut = clone(estimator).set_params(patches__size=60, random_state=0).fit(X, y)
         assert_allclose(cut.prototypes_, one_by_one.prototypes_, atol=1e-9)
         assert_array_equal(cut.labels_, cut.predict(X))
 
@@ -731,7 +732,7 @@ def test_kmeans_follows_modes_that_come_one_after_the_other():
 def test_forgetting():
     rng = np.random.default_rng(0)
     sizes = [50, 80, 30, 60]
-    gas = NeuralGas(4, decay=0.5, random_state=0, max_iter=10)
+    gas = NeuralGas(4, patches=Patches(decay=0.5), random_state=0, max_iter=10)
     for size in sizes:
         gas.partial_fit(rng.normal(size=(size, 2)))
     assert_allclose(gas.multiplicities_.sum(), sum(n * 0.5 ** (3 - t) for t, n in enumerate(sizes)))
@@ -739,7 +740,7 @@ def test_forgetting():
 
 def test_forgetting_follows_a_drift():
     rng = np.random.default_rng(0)
-    gases = [NeuralGas(3, decay=decay, random_state=0, max_iter=20) for decay in (1.0, 0.1)]
+    gases = [NeuralGas(3, patches=Patches(decay=decay), random_state=0, max_iter=20) for decay in (1.0, 0.1)]
     for t in range(6):
         X = rng.normal(size=(100, 1)) + 10 * t
         for gas in gases:
@@ -751,7 +752,7 @@ def test_forgetting_follows_a_drift():
 def test_parallel_runs_conserve_mass_and_do_not_depend_on_threads(estimator):
     X, y = blobs(n=300)
     fits = [
-        clone(estimator).set_params(patch_size=50, patch_runs=3, n_jobs=n_jobs, random_state=0).fit(X, y)
+        clone(estimator).set_params(patches__size=50, patches__runs=3, n_jobs=n_jobs, random_state=0).fit(X, y)
         for n_jobs in (1, 2)
     ]
     assert_array_equal(fits[0].prototypes_, fits[1].prototypes_)
@@ -763,7 +764,7 @@ def test_parallel_runs_conserve_mass_and_do_not_depend_on_threads(estimator):
 
 def test_winners_after_a_merge_are_those_of_the_last_patch():
     X, _ = blobs()
-    gas = NeuralGas(5, patch_runs=2, random_state=0, max_iter=10).fit(iter([X[:60], X[60:110], X[110:]]))
+    gas = NeuralGas(5, patches=Patches(runs=2), random_state=0, max_iter=10).fit(iter([X[:60], X[60:110], X[110:]]))
     assert_array_equal(gas.labels_, gas.predict(X[110:]))
     assert gas.graph_.sum() == 2 * 40
 
@@ -876,7 +877,7 @@ def test_a_stream_that_fails_keeps_all_runs(estimator, failure, n_kept):
         yield from (X[:40], X[40:80], X[80:120])
         raise failure
 
-    runs = clone(estimator).set_params(patch_runs=2, n_jobs=1)
+    runs = clone(estimator).set_params(patches__runs=2, n_jobs=1)
     with pytest.raises(type(failure)):
         runs.fit(stream())
     # an error comes when the third patch is read and learned, an interrupt stops at once
@@ -896,7 +897,7 @@ def test_an_interrupt_in_one_run_does_not_begin_the_next(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Progress, "step", interrupt)
-    gas = NeuralGas(5, patch_runs=2, n_jobs=1, max_iter=9, random_state=0)
+    gas = NeuralGas(5, patches=Patches(runs=2), n_jobs=1, max_iter=9, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         gas.fit(iter([X[:40], X[40:]]))
     assert len(epochs) == gas.n_iter_ == 3
@@ -998,7 +999,7 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(range_start=-1), "range_start=-1"),
         (NeuralGas(max_iter=0), "max_iter=0"),
         (NeuralGas(label_weight=1.5), r"label_weight=1.5 must be a number in \[0, 1\]"),
-        (NeuralGas(decay=0), r"decay=0 must be a number in \(0, 1\]"),
+        (NeuralGas(patches=Patches(decay=0)), r"decay=0 must be a number in \(0, 1\]"),
         (NeuralGas(algorithm="stream"), "algorithm='stream' must be one of 'batch', 'online'"),
         (NeuralGas(init="zeros"), "init='zeros' must be one of .* or an array of shape"),
         (NeuralGas(3, init=np.ones((2, 2))), r"init has shape \(2, 2\); expected \(3, 2\)"),
@@ -1009,8 +1010,8 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(magnification=np.inf), r"magnification=inf must be a number in \(-inf, inf\) or 'optimal'"),
         (NeuralGas(init=None), "init=None must be one of"),
         (NeuralGas(n_jobs="all"), "n_jobs='all' must be an integer"),
-        (NeuralGas(patch_size=0), "patch_size=0"),
-        (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
+        (NeuralGas(patches=Patches(0)), "patches__size=0"),
+        (NeuralGas(5, patches=Patches(4)), "n_samples=4 is fewer than the 5 prototypes"),
         (SOM("spherical"), r"lattice='spherical' must be 'auto', a tuple .*hyperbolic\(\)"),
         (SOM((3, 4), topology="toroidal"), "topology='toroidal' must be one of 'rectangular', 'hexagonal'"),
         (

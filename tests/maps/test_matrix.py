@@ -18,7 +18,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.prototypes import Matrix
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes
 from protolearn.core.sources import ArraySource
-from protolearn.maps import _ellipsoids
+from protolearn.maps import Patches, _ellipsoids
 
 seeds = st.integers(0, 10_000)
 MAPS = [
@@ -620,7 +620,7 @@ def test_patches_end_near_the_batch_covariances(patch_runs):
     centers = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
     turns = [np.diag([2.0, 0.3]), np.diag([0.3, 2.0]), np.array([[1.0, 1.0], [0.2, -0.2]])]
     X = np.vstack([rng.normal(size=(400, 2)) @ turn + center for turn, center in zip(turns, centers)])
-    patched = MatrixNeuralGas(3, patch_size=200, patch_runs=patch_runs, max_iter=20, random_state=0)
+    patched = MatrixNeuralGas(3, patches=Patches(200, runs=patch_runs), max_iter=20, random_state=0)
     patched.set_params(regularization="floor").fit(X)
     order = [int(((patched.prototypes_ - center) ** 2).sum(axis=1).argmin()) for center in centers]
     for i, part in zip(order, np.split(X, 3)):
@@ -676,7 +676,7 @@ def test_decay_forgets():
     rng = np.random.default_rng(0)
     old, new = 5 * rng.normal(size=(500, 2)), rng.normal(size=(500, 2))
     for decay, low, high in ((1.0, 10, 16), (0.01, 0.8, 1.5)):
-        gas = MatrixNeuralGas(1, decay=decay, max_iter=3).partial_fit(old).partial_fit(new)
+        gas = MatrixNeuralGas(1, patches=Patches(decay=decay), max_iter=3).partial_fit(old).partial_fit(new)
         assert low < gas.variances_.mean() < high
 
 

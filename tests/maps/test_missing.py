@@ -15,6 +15,7 @@ import protolearn
 from protolearn import GLVQ, SOM, TSNE, KMeans, MatrixNeuralGas, NeuralGas, OutlierDetector, PrototypeClassifier
 from protolearn.core import neighborhoods, relocation
 from protolearn.core.lattices import rectangular
+from protolearn.maps import Patches
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -115,7 +116,7 @@ def test_answers_are_those_of_distances_over_known_values(estimator):
 @each_map
 def test_without_missing_values_nothing_changes(estimator):
     X, u, y = incomplete(share=0.0)
-    for options in ({}, {"label_weight": 0.3}, {"patch_size": 40}, {"algorithm": "online", "max_iter": 3}):
+    for options in ({}, {"label_weight": 0.3}, {"patches": Patches(40)}, {"algorithm": "online", "max_iter": 3}):
         plain = clone(estimator).set_params(**options).fit(X, y, u)
         partial = clone(plain).set_params(missing="partial").fit(X, y, u)
         np.testing.assert_array_equal(partial.prototypes_, plain.prototypes_)
@@ -154,7 +155,7 @@ def test_labels_patches_and_single_samples(estimator):
     worst = np.sqrt(np.nanvar(X, axis=0).sum())
     for options in (
         {"label_weight": 0.3},
-        {"patch_size": 40},
+        {"patches": Patches(40)},
         {"algorithm": "online", "max_iter": 20},
         {"init": "random"},
     ):

@@ -292,8 +292,8 @@ def test_samples_and_their_copies_have_the_same_winners(estimator):
     X, _ = three_groups(6, 120)
     X[::3] = X[1::3]
     fitted = clone(estimator)
-    if hasattr(fitted, "patch_size") and "patch_size" in fitted.get_params():
-        fitted.set_params(patch_size=40)
+    if "patches" in fitted.get_params():
+        fitted.set_params(patches__size=40)
     fitted.fit(X)
     assert_array_equal(fitted.predict(X), fitted.labels_)
     assert_array_equal(fitted.labels_[::3], fitted.labels_[1::3])

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from protolearn import MatrixKMeans, MatrixNeuralGas, MatrixSOM, OutlierDetector, PrototypeClassifier
+from protolearn.maps import Patches
 
 N, D = 24, 70
 
@@ -100,7 +101,7 @@ def test_patches_in_several_runs_and_equal_samples(data):
     X = np.vstack([data[0], data[0] + 1e-3])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = MatrixKMeans(2, patch_size=12, patch_runs=2, random_state=0).fit(X)
+        model = MatrixKMeans(2, patches=Patches(12, runs=2), random_state=0).fit(X)
         same = MatrixKMeans(1).fit(np.ones((3, D)))
     assert np.isfinite(model.score_samples(data[2])).all()
     assert len(np.unique(model.labels_[: N // 2])) == len(np.unique(model.labels_[N:])) - 1 == 1

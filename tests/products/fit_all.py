@@ -55,13 +55,14 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.embedding.costs import tsne
+from protolearn.maps import Patches
 
 K, N = 120, 600  # ranks of so many prototypes fall below the smallest number of single precision
 MODELS = [
     KMeans(K),
     NeuralGas(K),
     NeuralGas(K, magnification=2.0),
-    NeuralGas(K, patch_size=150),
+    NeuralGas(K, patches=Patches(150)),
     SOM((10, 12)),
     SOM((10, 12), winner="nearest", kernel="exponential"),
     SOM((24, 24), max_iter=5),

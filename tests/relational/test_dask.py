@@ -25,6 +25,7 @@ from protolearn.core.learning import condense, merge
 from protolearn.core.partitions import PartitionError
 from protolearn.core.samples import Samples
 from protolearn.dissimilarities import pairwise
+from protolearn.maps import Patches
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -94,9 +95,9 @@ def assert_same(one, other, objects):
 def test_one_partition_is_the_fit_by_patches_in_memory(model):
     """The seed of a partition is the first number that the map's own generator draws."""
     objects, y, _ = words()
-    lazy = on_words(model, patch_size=60, label_weight=0.2).fit(bag(objects, [240]), array(y, [240]))
+    lazy = on_words(model, patches=Patches(60), label_weight=0.2).fit(bag(objects, [240]), array(y, [240]))
     seed = np.random.RandomState(7).randint(2**31)
-    whole = on_words(model, patch_size=60, label_weight=0.2).set_params(random_state=seed).fit(objects, y)
+    whole = on_words(model, patches=Patches(60), label_weight=0.2).set_params(random_state=seed).fit(objects, y)
     assert isinstance(lazy.labels_, da.Array)
     assert lazy.labels_.chunks == ((240,),)
     assert_same(lazy, whole, objects)
@@ -108,7 +109,7 @@ def test_one_partition_is_the_fit_by_patches_in_memory(model):
 def test_partitions_are_condensed_and_merged_in_pairs(model):
     """The same, step by step, by what patches in memory are made of; a partition without objects draws no seed."""
     objects, _, weights = words()
-    model = on_words(model, patch_size=30)
+    model = on_words(model, patches=Patches(30))
     lazy = clone(model).fit(bag(objects), None, array(weights))
     recipe, rng = model._recipe(), np.random.RandomState(7)
     recipe = partitions.replace(recipe, kind=recipe.kind.condensing())
@@ -139,7 +140,7 @@ def test_partitions_are_condensed_and_merged_in_pairs(model):
 @pytest.mark.parametrize("model", [MAPS[1], MAPS[2], MAPS[4]], ids=names)
 def test_the_result_is_about_as_good_as_in_memory(model):
     objects, _, _ = words()
-    models = [on_words(model, patch_size=60).set_params(random_state=seed) for seed in range(3)]
+    models = [on_words(model, patches=Patches(60)).set_params(random_state=seed) for seed in range(3)]
     mine, theirs = (np.mean([one.fit(X).score(objects) for one in models]) for X in (bag(objects), objects))
     assert mine > 1.1 * theirs
 
@@ -170,7 +171,7 @@ def test_what_travels_are_a_few_objects(model, patch_size, monkeypatch):
 
     for name in ("_condensed", "_merged"):
         monkeypatch.setattr(partitions, name, partial(spied, getattr(partitions, name)))
-    on_words(model, patch_size=patch_size).fit(bag(objects))
+    on_words(model, patches=Patches(patch_size)).fit(bag(objects))
     assert len(seen) == 5 + 3 + 2 + 1  # five partitions with objects, and merges of two
     assert max(seen) <= 4 * k
 
@@ -273,7 +274,7 @@ def test_stored_and_gone_on_with():
         ),
         (MedianSOM((2, 2), metric="kernel"), bag(words()[0]), None, "metric='kernel' needs a matrix of all pairs"),
         (RelationalKMeans(2, init=np.eye(2, 240), metric="edit"), bag(words()[0]), None, "init is an array"),
-        (RelationalKMeans(2, patch_runs=2, metric="edit"), bag(words()[0]), None, "patch_runs=2"),
+        (RelationalKMeans(2, patches=Patches(runs=2), metric="edit"), bag(words()[0]), None, "has several runs"),
         (
             RelationalKMeans(2, label_weight=0.5, metric="edit"),
             bag(words()[0]),
@@ -345,7 +346,7 @@ def test_every_partition_is_read_three_times():
         return objects[40 * number : 40 * number + 40]
 
     lazy = db.from_delayed([dask.delayed(load, pure=False)(number) for number in range(6)])
-    model = on_words(MAPS[1], patch_size=20).fit(lazy)
+    model = on_words(MAPS[1], patches=Patches(20)).fit(lazy)
     assert sorted(reads) == sorted([*range(6)] * 3)  # to count, to learn, and to assign
     reads.clear()
     model.labels_[:40].compute()

@@ -37,6 +37,7 @@ from protolearn.core.lattices import (
     tree,
 )
 from protolearn.dissimilarities import Dissimilarities, pairwise
+from protolearn.maps import Patches
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -93,7 +94,7 @@ def test_the_same_seed_gives_the_same_map_twice(estimator):
 
 
 @each_map
-@pytest.mark.parametrize("options", [{}, {"patch_size": 20}])
+@pytest.mark.parametrize("options", [{}, {"patches": Patches(20)}])
 def test_pickle(estimator, options):
     D = distances()
     fitted = clone(estimator).set_params(**options).fit(D)

@@ -24,6 +24,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.dissimilarities import Dissimilarities, pairwise
+from protolearn.maps import Patches
 from protolearn.relational import _objects
 
 N = 60
@@ -112,11 +113,11 @@ STORED = [as_list, as_frame, as_source, as_fortran, as_strided, as_memory_map, a
 STORED += [as_condensed, as_map_of_condensed]
 
 
-@pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patch_size=[None, 20], store=STORED)
+@pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patches=Patches([None, 20]), store=STORED)
 def test_stored_dissimilarities_equal_the_array(store, patch_size, estimator, tmp_path):
     D = distances()
-    expected = clone(estimator).set_params(patch_size=patch_size).fit(D)
-    fitted = clone(estimator).set_params(patch_size=patch_size).fit(store(D, tmp_path))
+    expected = clone(estimator).set_params(patches__size=patch_size).fit(D)
+    fitted = clone(estimator).set_params(patches__size=patch_size).fit(store(D, tmp_path))
     assert_allclose(fitted.transform(D), expected.transform(D), atol=1e-12)
     assert_array_equal(fitted.labels_, expected.labels_)
     assert_array_equal(fitted.kept_, expected.kept_)
@@ -213,7 +214,7 @@ def test_single_precision_is_close_to_double(estimator):
 
 def test_input_is_not_changed():
     for estimator in (MAPS[0], MAPS[5]):
-        for options in ({}, {"metric": "kernel"}, {"squared": True}, {"patch_size": 20}, {"symmetrize": "mean"}):
+        for options in ({}, {"metric": "kernel"}, {"squared": True}, {"patches": Patches(20)}, {"symmetrize": "mean"}):
             D = distances() + (np.eye(N) if options == {"symmetrize": "mean"} else 0)
             given = 10.0 * np.eye(N) + 1.0 if options == {"metric": "kernel"} else D
             before = given.copy()
@@ -449,7 +450,7 @@ def test_functions_are_called_for_both_orders_if_their_mean_is_asked_for(estimat
     """So results are those of the matrix of means, whatever the order of the objects."""
     numbers = np.random.default_rng(0).normal(size=40).round(3).tolist()
     mean = np.array([[0.0 if a == b else (one_way(a, b) + one_way(b, a)) / 2 for b in numbers] for a in numbers])
-    asked = clone(estimator).set_params(symmetrize="mean", patch_size=patch_size)
+    asked = clone(estimator).set_params(symmetrize="mean", patches__size=patch_size)
     fitted = clone(asked).set_params(metric=one_way).fit(numbers)
     expected = asked.fit(mean)
     assert_array_equal(fitted.labels_, expected.labels_)
@@ -472,7 +473,7 @@ def test_functions_that_are_not_symmetric_are_refused(function, message, n):
     with pytest.raises(ValueError, match=message):
         RelationalKMeans(2, metric=function, random_state=0).fit(numbers)
     with pytest.raises(ValueError, match=message):
-        RelationalKMeans(2, metric=function, patch_size=3, random_state=0).fit(numbers)
+        RelationalKMeans(2, metric=function, patches=Patches(3), random_state=0).fit(numbers)
     with pytest.raises(ValueError, match=message):
         pairwise(numbers, metric=function)
 

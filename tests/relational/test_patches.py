@@ -19,6 +19,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.dissimilarities import Dissimilarities
+from protolearn.maps import Patches
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -88,7 +89,7 @@ def test_one_patch_is_the_batch(estimator):
     D = cdist(X, X)
     batch = clone(estimator).fit(D, y)
     for fitted in (
-        clone(estimator).set_params(patch_size=N).fit(D, y),
+        clone(estimator).set_params(patches__size=N).fit(D, y),
         clone(estimator).partial_fit(D, y),
         on_objects(estimator).partial_fit(objects_of(X), y),
     ):
@@ -120,7 +121,7 @@ def test_patches_of_rows_of_objects_and_from_an_iterator(estimator):
 def test_fit_with_patches_is_partial_fit_of_the_shuffled_parts(estimator):
     X, y = blobs()
     D = cdist(X, X)
-    cut = clone(estimator).set_params(patch_size=SIZE).fit(D, y)
+    cut = clone(estimator).set_params(patches__size=SIZE).fit(D, y)
     rng = np.random.RandomState(0)
     order = rng.permutation(N)
     shuffled = learn_rows(clone(estimator).set_params(random_state=rng), D[np.ix_(order, order)], y[order], patches())
@@ -128,7 +129,7 @@ def test_fit_with_patches_is_partial_fit_of_the_shuffled_parts(estimator):
     assert_array_equal(order[shuffled.support_], cut.support_)
     assert_allclose(shuffled.transform(D[:, order]), cut.transform(D), atol=1e-9)
     assert_array_equal(cut.labels_, cut.predict(D))
-    objects = on_objects(estimator).set_params(patch_size=SIZE).fit(objects_of(X), y)
+    objects = on_objects(estimator).set_params(patches__size=SIZE).fit(objects_of(X), y)
     assert_allclose(objects.transform(objects_of(X)), cut.transform(D), atol=1e-9)
     assert_array_equal(objects.labels_, cut.labels_)
 
@@ -181,7 +182,7 @@ def test_a_second_patch_is_a_weighted_fit_with_what_was_kept(estimator, k, label
 def test_mass_is_conserved_and_decays(estimator, decay):
     X, y = blobs()
     weights = np.random.default_rng(0).integers(0, 4, N).astype(float)
-    fitted = on_objects(estimator).set_params(decay=decay)
+    fitted = on_objects(estimator).set_params(patches__decay=decay)
     expected = 0.0
     for part in patches():
         fitted.partial_fit(objects_of(X[part]), y[part], weights[part])
@@ -219,7 +220,7 @@ def test_more_kept_objects_lower_the_error():
     for seed in range(2):
         X, _ = blobs(seed, 160)
         for k in errors:
-            gas = RelationalNeuralGas(8, max_iter=20, random_state=0, n_approximation=k, patch_size=25)
+            gas = RelationalNeuralGas(8, max_iter=20, random_state=0, n_approximation=k, patches=Patches(25))
             errors[k].append(-gas.fit(cdist(X, X)).score(cdist(X, X)[:, gas.support_]))
     assert np.mean(errors[20]) < np.mean(errors[1])
 
@@ -228,7 +229,7 @@ def test_more_kept_objects_lower_the_error():
 def test_median_prototypes_are_objects_of_any_patch(estimator):
     X, _ = blobs(3)
     D = cdist(X, X)
-    fitted = clone(estimator).set_params(patch_size=20).fit(D)
+    fitted = clone(estimator).set_params(patches__size=20).fit(D)
     assert_allclose(fitted.transform(D), np.square(D[:, fitted.prototype_indices_]))
     assert np.isin(fitted.prototype_indices_, fitted.kept_).all()
     streamed = learn_rows(clone(estimator), D, np.zeros(N), patches())
@@ -240,7 +241,7 @@ def test_median_patches_of_negative_squares():
     X, _ = blobs(3)
     S = cdist(X[:, :2], X[:, :2], "sqeuclidean") - 0.9 * cdist(X[:, 2:], X[:, 2:], "sqeuclidean")
     assert (S < 0).any()
-    fitted = MedianNeuralGas(8, max_iter=20, squared=True, random_state=0, patch_size=30).fit(S)
+    fitted = MedianNeuralGas(8, max_iter=20, squared=True, random_state=0, patches=Patches(30)).fit(S)
     kept = np.intersect1d(fitted.kept_, fitted.prototype_indices_)
     assert_array_equal(kept, np.sort(fitted.kept_))
     assert_allclose(fitted.transform(S), S[:, fitted.prototype_indices_])
@@ -266,7 +267,7 @@ def test_support_alone_is_enough_for_new_objects(estimator):
     X, _ = blobs(4)
     Z, _ = blobs(5, 15)
     D = cdist(X, X)
-    fitted = clone(estimator).set_params(patch_size=SIZE).fit(D)
+    fitted = clone(estimator).set_params(patches__size=SIZE).fit(D)
     assert len(fitted.support_) < N
     new = cdist(Z, X)
     assert_allclose(fitted.transform(new[:, fitted.support_]), fitted.transform(new))
@@ -290,8 +291,8 @@ def test_kernel_by_patches():
     K = X @ X.T
     S = np.add.outer(K.diagonal(), K.diagonal()) - 2 * K
     for estimator in (RELATIONAL[1], RELATIONAL[2], MEDIAN[1]):
-        kernel = clone(estimator).set_params(metric="kernel", patch_size=SIZE).fit(K)
-        plain = clone(estimator).set_params(squared=True, patch_size=SIZE).fit(S)
+        kernel = clone(estimator).set_params(metric="kernel", patches__size=SIZE).fit(K)
+        plain = clone(estimator).set_params(squared=True, patches__size=SIZE).fit(S)
         assert_array_equal(np.sort(kernel.kept_), np.sort(plain.kept_))  # two objects are equally near to their mean
         assert_array_equal(kernel.labels_, plain.labels_)
         kernel = learn_rows(clone(estimator).set_params(metric="kernel"), K, y, patches())
@@ -304,7 +305,7 @@ def test_options_go_with_patches(options):
     """Distances of the result are those of its combinations, whatever way they were found."""
     X, _ = blobs(7)
     D = cdist(X, X)
-    gas = RelationalNeuralGas(5, max_iter=20, random_state=0, patch_size=SIZE, **options).fit(D)
+    gas = RelationalNeuralGas(5, max_iter=20, random_state=0, patches=Patches(SIZE), **options).fit(D)
     W = gas.coefficients_ @ X[gas.support_]
     squares = cdist(X, W, "sqeuclidean")
     if "spread" in options:
@@ -353,7 +354,7 @@ TRIED = 2 * 24 + 8  # calls that tell whether a function is symmetric
 
 
 @each_map
-@pytest.mark.parametrize("options", [{}, {"patch_size": SIZE}, {"magnification": 0.5}])
+@pytest.mark.parametrize("options", [{}, {"patches": Patches(SIZE)}, {"magnification": 0.5}])
 def test_every_dissimilarity_is_counted(estimator, options):
     X, _ = blobs(9, 70)
     calls = []
@@ -364,7 +365,7 @@ def test_every_dissimilarity_is_counted(estimator, options):
 
     fitted = clone(estimator).set_params(metric=counted, **options).fit(objects_of(X))
     assert fitted.n_dissimilarities_ == len(calls)
-    if "patch_size" not in options:
+    if "patches" not in options:
         assert len(calls) == 70 * 69 // 2 + TRIED
 
 
@@ -395,7 +396,7 @@ def test_patches_need_a_number_of_dissimilarities_that_grows_linearly(estimator)
     few = {"n_approximation": 3} if "n_approximation" in estimator.get_params() else {}
     for n in (100, 200, 400):
         X, _ = blobs(0, n)
-        fitted = clone(estimator).set_params(metric="euclidean", patch_size=25, max_iter=3, **few).fit(X)
+        fitted = clone(estimator).set_params(metric="euclidean", patches__size=25, max_iter=3, **few).fit(X)
         counts.append(fitted.n_dissimilarities_)
     assert counts[2] < 400 * 399 / 2 / 2
     assert_allclose((counts[2] - counts[1]) / (counts[1] - counts[0]), 2.0, rtol=0.1)
@@ -414,7 +415,7 @@ def test_landmarks_need_few_dissimilarities():
 def test_parallel_runs_conserve_mass_and_do_not_depend_on_threads(estimator):
     X, _ = blobs(1, 120)
     D = cdist(X, X)
-    runs = [clone(estimator).set_params(patch_size=30, patch_runs=2, n_jobs=j).fit(D) for j in (1, 2)]
+    runs = [clone(estimator).set_params(patches__size=30, patches__runs=2, n_jobs=j).fit(D) for j in (1, 2)]
     assert_same_fit(*runs, D)
     assert_allclose(runs[0].multiplicities_.sum(), 120)
     assert_array_equal(runs[0].predict(D), runs[0].labels_)
@@ -546,7 +547,7 @@ def test_a_matrix_does_not_come_in_patches_of_an_iterator():
 def test_too_small_a_first_patch(estimator):
     X, _ = blobs()
     with pytest.raises(ValueError, match="first patch"):
-        clone(estimator).set_params(patch_size=3).fit(cdist(X, X))
+        clone(estimator).set_params(patches__size=3).fit(cdist(X, X))
 
 
 @example(seed=111)  # medoids at distance zero from all, with masses of a third: swaps that gain rounding only
@@ -560,7 +561,7 @@ def test_patches_of_any_dissimilarity(seed):
     weights = rng.integers(0, 3, 60).astype(float)
     weights[:40] += 1
     for estimator in MAPS:
-        fitted = clone(estimator).set_params(patch_size=20, max_iter=10).fit(D, sample_weight=weights)
+        fitted = clone(estimator).set_params(patches__size=20, max_iter=10).fit(D, sample_weight=weights)
         assert np.isfinite(fitted.transform(D)).all()
         assert_allclose(fitted.multiplicities_.sum(), weights.sum())
         assert fitted.labels_.shape == (60,)

@@ -22,6 +22,7 @@ from protolearn.core.lattices import Lattice
 from protolearn.core.loop import Step, batch
 from protolearn.core.neighborhoods import Neighborhood
 from protolearn.core.numerics import lower
+from protolearn.core.parameters import Part, integer, none, number
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
 from protolearn.core.sources import cut_patches
@@ -32,6 +33,7 @@ __all__ = [
     "History",
     "Kind",
     "Learned",
+    "Patches",
     "Recipe",
     "Wins",
     "condense",
@@ -46,6 +48,42 @@ MOST_PAIRED = 4096  # samples from whose distances to all the density is estimat
 
 Epochs = Callable[[Any, Neighborhood, Any, Floats, np.random.RandomState], Iterator[Step]]
 Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | None]]
+
+
+class Patches(Part):
+    """Training on one patch after another: each is learned together with points that stand for all earlier samples.
+
+    Parameters
+    ----------
+    size : int, optional
+        Approximate number of samples in a patch; by default all that are given at a time.
+    decay : float, default=1.0
+        Factor by which each patch multiplies the weight of all earlier samples; with values below 1, old samples are
+        gradually forgotten.
+    runs : int, default=1
+        Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
+
+    References
+    ----------
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal, sec. 3.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from protolearn import NeuralGas
+    >>> from protolearn.maps import Patches
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> gas = NeuralGas(10, patches=Patches(size=300), random_state=0).fit(X)
+    >>> gas.multiplicities_.sum()
+    np.float64(1797.0)
+    """
+
+    _constraints = {"size": integer(1) | none, "decay": number(0, 1, open_low=True), "runs": integer(1)}
+
+    def __init__(self, size: int | None = None, *, decay: float = 1.0, runs: int = 1) -> None:
+        self.size = size
+        self.decay = decay
+        self.runs = runs
 
 
 @dataclass(frozen=True)

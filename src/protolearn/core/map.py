@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import Estimator, keep, nothing_lost, warn_unconverged
 from protolearn.core.lattices import as_lattice
-from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn_patches
+from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Patches, Recipe, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.neighborhoods import Neighborhood, OnLattice, Ranks, Winner
-from protolearn.core.parameters import Constraint, anything, integer, none, number, option
+from protolearn.core.parameters import Constraint, Part, anything, integer, number, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.schedules import Schedule
@@ -58,9 +58,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     label_weight: float = 0.0
     magnification: float | str = 0.0
     density_at: str = "sample"
-    patch_size: int | None = None
-    patch_runs: int = 1
-    decay: float = 1.0
+    patches: Patches | None = None
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -73,10 +71,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         "schedule": SCHEDULE,
         "label_weight": number(0, 1),
         "magnification": number() | option("optimal"),
-        "patch_size": integer(1) | none,
-        "patch_runs": integer(1),
-        "decay": number(0, 1, open_low=True),
     }
+    _grouped: ClassVar[dict[str, type[Part]]] = {"patches": Patches}
 
     # The parts of the recipe
 
@@ -102,6 +98,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _recipe(self) -> Recipe:
         """Return how the map learns."""
+        patches = self._group("patches")
         return Recipe(
             self._kind(),
             self._neighborhood(),
@@ -112,8 +109,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self._resumes(),
             self.magnification,
             self.density_at,
-            self.decay,
-            self.patch_runs,
+            patches.decay,
+            patches.runs,
         )
 
     # Learning
@@ -193,9 +190,10 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         self._weight_unit = 1.0
         samples: Any = self._read(X, y, sample_weight, reset=True)
         self._usual(samples, begins=True)
-        if not samples.in_memory and (self.patch_size is not None or not samples.adds):
+        size = self._group("patches").size
+        if not samples.in_memory and (size is not None or not samples.adds):
             return self._condense(samples, rng)
-        cuts = cut_patches(len(samples), self.patch_size or len(samples))
+        cuts = cut_patches(len(samples), size or len(samples))
         if len(cuts) == 1:
             return self._learn([samples], None, rng)
         order = rng.permutation(len(samples))
@@ -298,11 +296,12 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:
         """Learn from the partitions of a collection, each patch by patch, and merge what they have learned."""
-        if self.patch_runs != 1:
+        patches = self._group("patches")
+        if patches.runs != 1:
             raise ValueError(
-                f"patch_runs={self.patch_runs}, but a Dask collection has one run for each partition; use patch_runs=1."
+                f"patches={patches!r} has several runs, but a Dask collection has one for each partition; use runs=1."
             )
-        fitted = samples.condensed(clone(self)._recipe(), self.patch_size, rng)
+        fitted = samples.condensed(clone(self)._recipe(), patches.size, rng)
         self._rng = rng
         self._publish(fitted)
         self._assign(samples)

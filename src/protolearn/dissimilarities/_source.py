@@ -25,7 +25,7 @@ SLAB_BYTES = 64 << 20  # rows of a stored matrix read at a time
 class Dissimilarities:
     """Source of dissimilarities, computed on demand or read from storage block by block.
 
-    Relational maps accept it instead of a matrix. With ``patch_size``, only the blocks that a patch needs are computed
+    Relational maps accept it instead of a matrix. With ``patches``, only the blocks that a patch needs are computed
     or read.
 
     Parameters

@@ -1,5 +1,6 @@
 """Topographic maps of vectors: k-means, neural gas and the self-organizing map on one engine."""
 
+from protolearn.core.learning import Patches
 from protolearn.maps._base import PrototypeMap
 from protolearn.maps._classifier import PrototypeClassifier
 from protolearn.maps._kmeans import KMeans
@@ -22,6 +23,7 @@ __all__ = [
     "MixturePPCA",
     "NeuralGas",
     "OutlierDetector",
+    "Patches",
     "PrototypeClassifier",
     "PrototypeMap",
     "ShapedMap",

@@ -47,14 +47,9 @@ label_weight : float, default=0.0
 magnification : float or "optimal", default=0.0
     Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
     `NeuralGas`.
-patch_size : int, optional
-    Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
-    samples at once. Prototypes and their shapes represent the samples of earlier patches.
-patch_runs : int, default=1
-    Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
-decay : float, default=1.0
-    Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples are
-    gradually forgotten.
+patches : Patches, optional
+    Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their size,
+    how earlier patches are weighted, and independent runs.
 %(running)s
 """
 

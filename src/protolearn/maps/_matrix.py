@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.learning import Epochs
+from protolearn.core.learning import Epochs, Patches
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, option
 from protolearn.core.schedules import Schedule
@@ -109,9 +109,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -132,9 +130,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -228,9 +224,7 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -251,9 +245,7 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -354,9 +346,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -380,9 +370,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.learning import Finish
+from protolearn.core.learning import Finish, Patches
 from protolearn.core.map import GasFamily
 from protolearn.core.parameters import Constraint, flag
 from protolearn.core.relocation import relocate
@@ -85,14 +85,9 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
         been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
         all samples after training.
-    patch_size : int, optional
-        Number of samples, approximately, of each patch. Training then processes one patch after another instead of all
-        samples at once.
-    patch_runs : int, default=1
-        Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
-    decay : float, default=1.0
-        Factor by which each new patch multiplies the weight of all earlier samples; with values below 1, old samples
-        are gradually forgotten.
+    patches : Patches, optional
+        Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their
+        size, how earlier patches are weighted, and independent runs.
     n_jobs : int, optional
         Number of threads; None means the number of threads of the BLAS library.
     random_state : int, RandomState instance or None, default=None
@@ -178,9 +173,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         learning_rate_start: float = 0.5,
         learning_rate_end: float = 0.005,
         edge_lifetime: int | None = None,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -202,9 +195,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         self.learning_rate_start = learning_rate_start
         self.learning_rate_end = learning_rate_end
         self.edge_lifetime = edge_lifetime
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

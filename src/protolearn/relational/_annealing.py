@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.learning import Epochs
+from protolearn.core.learning import Epochs, Patches
 from protolearn.core.map import POSITIVE
 from protolearn.core.neighborhoods import Neighborhood, Soft
 from protolearn.core.parameters import Constraint, option
@@ -94,9 +94,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         n_approximation: float = 10,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -117,9 +115,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         self.label_weight = label_weight
         self.magnification = magnification
         self.n_approximation = n_approximation
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

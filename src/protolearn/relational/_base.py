@@ -61,7 +61,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             also as a memory map, HDF5 dataset or Zarr array; the objects themselves, such as a list of strings; or a
             `Dissimilarities` source of either. An iterator yields patches of objects ``X``, ``(X, y)`` or ``(X, y,
             sample_weight)``. For a Dask bag or a column of texts, a map is trained on every partition where it is
-            stored, in patches of ``patch_size`` objects if given, and the results are merged; ``labels_`` is then a
+            stored, in patches if given, and the results are merged; ``labels_`` is then a
             lazy array.
         y : array-like of shape (n_objects,), optional
             Class of each object, used if ``label_weight`` is positive; NaN, None and NA mean unlabeled.
@@ -264,7 +264,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
             raise ValueError(
                 f"metric={self.metric!r} cannot be read patch by patch from an iterator, because patches need their "
                 "dissimilarities to earlier objects. Pass a matrix, memory map or Dissimilarities source with "
-                "patch_size, or call partial_fit."
+                "patches=Patches(size), or call partial_fit."
             )
         n_before = 0
         for patch in patches:

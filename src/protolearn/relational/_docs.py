@@ -105,14 +105,9 @@ n_approximation : int or float, default=10
 """
 
 PATCH = """
-patch_size : int, optional
-    Number of objects, approximately, of each patch. Training then processes one patch after another and needs only the
-    dissimilarities within a patch and to the few objects that represent earlier patches.
-patch_runs : int, default=1
-    Number of independent runs over the patches. They run in parallel, and their prototypes are merged at the end.
-decay : float, default=1.0
-    Factor by which each new patch multiplies the weight of all earlier objects; with values below 1, old objects are
-    gradually forgotten.
+patches : Patches, optional
+    Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their size,
+    how earlier patches are weighted, and independent runs.
 """
 
 OBJECT_PATCHES = """

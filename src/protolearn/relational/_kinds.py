@@ -175,7 +175,7 @@ class Combinations(_Related):
         if self.spread == "implicit":
             if callable(pairs.matrix):
                 raise ValueError(
-                    "spread='implicit' needs all dissimilarities in memory; set spread to a number, or use patch_size."
+                    "spread='implicit' needs all dissimilarities in memory; set spread to a number, or use patches."
                 )
             _, different = np.unique(pairs.groups, return_index=True)
             pairs.spread = spread_value(pairs.block(different), squared=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.learning import Epochs, Finish
+from protolearn.core.learning import Epochs, Finish, Patches
 from protolearn.core.loop import batch
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, flag, number, option
@@ -132,9 +132,7 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
         empty: str = "keep",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -154,9 +152,7 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
         self.empty = empty
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -243,9 +239,7 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -267,9 +261,7 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -356,9 +348,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -382,9 +372,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

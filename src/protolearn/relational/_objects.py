@@ -152,7 +152,7 @@ class Reading:
         """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""
         if not self._held(objects):
             if self.is_kernel:
-                raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
+                raise ValueError("A kernel matrix of this size cannot be read row by row; use patches.")
             return Pairs(lambda rows: self.squares(self.sound(objects.rows(rows))), n_samples=len(objects), **common)
         matrix = objects.matrix()
         if self.is_kernel:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.learning import Epochs
+from protolearn.core.learning import Epochs, Patches
 from protolearn.core.loop import batch
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, array, flag, integer, none, number, option
@@ -147,9 +147,7 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
         empty: str = "keep",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -170,9 +168,7 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
         self.empty = empty
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -261,9 +257,7 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -286,9 +280,7 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -378,9 +370,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        patch_size: int | None = None,
-        patch_runs: int = 1,
-        decay: float = 1.0,
+        patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -406,9 +396,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.patch_size = patch_size
-        self.patch_runs = patch_runs
-        self.decay = decay
+        self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
