@@ -1,6 +1,6 @@
 """
 Your own neighborhood
-====================
+=====================
 
 The estimators are thin: below them, a map is a loop over three parts that can be replaced one by one. A *source*
 provides samples in chunks, *prototypes* compute distances and are updated, and a *neighborhood* determines which
@@ -47,7 +47,7 @@ som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 
 # %%
 # A new neighborhood
-# -----------------
+# ------------------
 # A neighborhood needs only one method, ``gather``, which sums the samples for every prototype. The one below is *soft*:
 # sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. This
 # is a mixture of equal spherical Gaussians, with the range as their width (deterministic annealing).

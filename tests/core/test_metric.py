@@ -367,8 +367,8 @@ def test_dissimilarities_by_learned_metrics(name):
 
 @pytest.mark.parametrize("tile", [7, 1024])
 def test_dissimilarities_in_blocks_of_any_size(tile, monkeypatch):
-    monkeypatch.setattr("protolearn.dissimilarities._pairwise.Learned.tile", tile)
-    monkeypatch.setattr("protolearn.dissimilarities._pairwise.Learned.grain", tile)
+    monkeypatch.setattr("protolearn.dissimilarities._pairwise.LearnedDistance.tile", tile)
+    monkeypatch.setattr("protolearn.dissimilarities._pairwise.LearnedDistance.grain", tile)
     for name in ("GMLVQ", "LGMLVQ"):
         D = pairwise(X, metric=MODELS[name])
         np.testing.assert_allclose(D, MODELS[name].metric_.distances(X), rtol=1e-8, atol=1e-12)

@@ -81,14 +81,14 @@ class DataPart(Protocol):
 
     >>> import numpy as np
     >>> from protolearn import MappedEmbedding
-    >>> from protolearn.embedding.costs import Cost, DistanceView, LeastSquares
+    >>> from protolearn.embedding.costs import DistanceView, LeastSquares, ViewCost
     >>> class Ranks:
     ...     metric = False
     ...
     ...     def of(self, samples, threads, rng):
     ...         squares = samples.all_squares()
     ...         return np.unique(squares, return_inverse=True)[1].reshape(squares.shape).astype(float)
-    >>> cost = Cost(Ranks(), DistanceView(), LeastSquares())
+    >>> cost = ViewCost(Ranks(), DistanceView(), LeastSquares())
     >>> view = MappedEmbedding(cost=cost, mapping="free", n_components=1, random_state=0)
     >>> Y = view.fit_transform([[0.0], [1.0], [3.0], [100.0]])
     >>> bool(np.ptp(Y[:3]) > 0.2 * np.ptp(Y))  # the last is not as far away as in the data
@@ -494,7 +494,7 @@ class ErrorPart(Protocol):
     Absolute differences, which penalize large errors less than squared differences do:
 
     >>> import numpy as np
-    >>> from protolearn.embedding.costs import Cost, DistanceView, Distances
+    >>> from protolearn.embedding.costs import DistanceView, Distances, ViewCost
     >>> class Absolute:
     ...     nothing = 0.0
     ...
@@ -503,7 +503,7 @@ class ErrorPart(Protocol):
     ...
     ...     def slopes(self, a, b):
     ...         return np.sign(b - a)
-    >>> cost = Cost(Distances(), DistanceView(), Absolute())
+    >>> cost = ViewCost(Distances(), DistanceView(), Absolute())
     >>> cost.error.terms(3.0, np.array([1.0, 3.0])).tolist()
     [2.0, 0.0]
     """
@@ -551,11 +551,11 @@ class ViewConstraint(Protocol):
     A penalty that keeps positions close to the origin:
 
     >>> import numpy as np
-    >>> from protolearn.embedding.costs import Cost, DistanceView, Distances, LeastSquares
+    >>> from protolearn.embedding.costs import DistanceView, Distances, LeastSquares, ViewCost
     >>> class Held:
     ...     def on(self, given, size):
     ...         return lambda points: (float(np.square(points).sum()), 2.0 * points)
-    >>> cost = Cost(Distances(), DistanceView(), LeastSquares(), Held())
+    >>> cost = ViewCost(Distances(), DistanceView(), LeastSquares(), Held())
     >>> cost.constraint.on(None, 1.0)(np.array([[3.0]]))
     (9.0, array([[6.]]))
     """
