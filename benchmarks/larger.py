@@ -29,6 +29,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.environments import ROOT, install, interpreter, machine
+from protolearn.maps import Ranks
 
 N_FEATURES, BLOCK = 50, 250_000  # a partition of float32 is 50 MB
 MILLIONS = (1, 5, 25, 50)
@@ -156,7 +157,7 @@ def overhead(n_samples: int, n_threads: int) -> None:
     for model in (
         KMeans(100, init=start, max_iter=N_ITERATIONS, tol=0.0, n_jobs=n_threads),
         SOM((10, 10), max_iter=N_ITERATIONS, n_jobs=n_threads),
-        NeuralGas(100, init=start, max_iter=N_ITERATIONS, settle=False, n_jobs=n_threads),
+        NeuralGas(100, init=start, max_iter=N_ITERATIONS, neighborhood=Ranks(settle=False), n_jobs=n_threads),
         GMLVQ(solver="lbfgs", max_iter=N_ITERATIONS, tol=0.0, n_jobs=n_threads),
     ):
         model.fit(X[:10_000], y[:10_000])  # compiles

@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.maps import MapTask, chunks
 from benchmarks.registry import FLOOR, OURS, competitor
+from protolearn.maps import Ranks
 
 __all__ = ["prosemble_model"]
 
@@ -41,7 +42,7 @@ def our_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
 def our_annealing(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import NeuralGas
 
-    model = NeuralGas(task.n_prototypes, max_iter=task.epochs, settle=False).fit(X)
+    model = NeuralGas(task.n_prototypes, max_iter=task.epochs, neighborhood=Ranks(settle=False)).fit(X)
     return model.prototypes_, model.n_iter_
 
 

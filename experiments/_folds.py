@@ -14,7 +14,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from experiments._lvq import COLORS
-from experiments._protocol import RANGE_END, Array, AsPrinted, load, repeat
+from experiments._protocol import RANGE_END, Array, AsPrinted, load, repeat, with_neighborhood
 from experiments._report import NO_NUMBER, REFERENCE, Row, holds, judge, row
 from protolearn import (
     MedianKMeans,
@@ -139,15 +139,14 @@ def as_published(name: str, n_prototypes: int, epochs: int, seed: int, **options
         settings |= {"init": "center"}
     if name.startswith("median"):
         settings |= {"collision": "noise"}
-    return PrototypeClassifier(KINDS[name](n_prototypes, **settings | options))
+    return PrototypeClassifier(KINDS[name](n_prototypes, **with_neighborhood(KINDS[name], settings | options)))
 
 
 def som_as_published(lattice: Any, start: float, epochs: int, seed: int, **options: Any) -> PrototypeClassifier:
     """Return a relational SOM of Hasenfuss 2009, sec. 4.6, as a classifier."""
-    ranges = {"range_start": start, "range_end": RANGE_END, "kernel": "exponential", "init": "center"}
-    return PrototypeClassifier(
-        PrintedRelationalSOM(lattice, max_iter=epochs, random_state=seed, n_jobs=1, **ranges | options)
-    )
+    settings = {"range_start": start, "range_end": RANGE_END, "kernel": "exponential", "init": "center"}
+    settings |= {"max_iter": epochs, "random_state": seed, "n_jobs": 1} | options
+    return PrototypeClassifier(PrintedRelationalSOM(lattice, **with_neighborhood(PrintedRelationalSOM, settings)))
 
 
 def by_default(name: str, n_prototypes: int, seed: int, **options: Any) -> PrototypeClassifier:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.cluster import contingency_matrix
 
-from experiments._protocol import RANGE_END, Array, batch_kmeans, batch_som, neural_gas
+from experiments._protocol import RANGE_END, Array, batch_kmeans, batch_som, neural_gas, with_neighborhood
 from protolearn import MatrixKMeans, MatrixNeuralGas, MatrixSOM
 from protolearn.core.schedules import geometric
 
@@ -48,15 +48,14 @@ def as_published(name: str, n_prototypes: int, seed: int, epochs: int = EPOCHS, 
         annealed = {"range_start": n_prototypes / 2} | annealed
         if name == "NG":
             return neural_gas(n_prototypes, epochs, seed, **annealed)
-        return MatrixNeuralGas(
-            n_prototypes, range_end=RANGE_END, max_iter=epochs, random_state=seed, **(FLOOR | annealed)
-        )
+        settings = FLOOR | {"range_end": RANGE_END, "max_iter": epochs, "random_state": seed} | annealed
+        return MatrixNeuralGas(n_prototypes, **with_neighborhood(MatrixNeuralGas, settings))
     if name.endswith("SOM"):
         annealed = {"range_start": n_prototypes / 12} | annealed
         if name == "SOM":
             return batch_som(rectangle(n_prototypes), epochs, seed, **annealed)
         common = {"kernel": "exponential", "range_end": RANGE_END, "max_iter": epochs, "random_state": seed}
-        return MatrixSOM(rectangle(n_prototypes), **(FLOOR | common | annealed))
+        return MatrixSOM(rectangle(n_prototypes), **with_neighborhood(MatrixSOM, FLOOR | common | annealed))
     if name == "k-means":
         return batch_kmeans(n_prototypes, epochs, seed, **options)
     settings = FLOOR | {"init": "random", "max_iter": epochs, "tol": 0.0, "random_state": seed} | options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, NeuralGas
 from protolearn.core.lattices import hexagonal
+from protolearn.core.parameters import grouped
+from protolearn.maps import Online
 
 __all__ = [
     "ONLINE_SETTINGS",
@@ -109,11 +111,24 @@ def nearest_rectangle(n_prototypes: int) -> tuple[int, int]:
     return rows, round(n_prototypes / rows)
 
 
+def with_neighborhood(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a map, with its ranges, kernel and schedule as one neighborhood function."""
+    part = grouped(kind)["neighborhood"]
+    own = {name: settings[name] for name in ("schedule", "kernel", "winner", "settle") if name in settings}
+    if "range_start" in settings or "range_end" in settings:
+        start, end = part().radius  # type: ignore[attr-defined]
+        own["radius"] = settings.get("range_start", start), settings.get("range_end", end)
+    rest = {name: value for name, value in settings.items() if name not in {*own, "range_start", "range_end"}}
+    if rest.pop("algorithm", "batch") == "online":
+        rest["online"] = Online()
+    return rest | ({"neighborhood": part(**own)} if own else {})
+
+
 def neural_gas(n_prototypes: int, epochs: int, seed: int, **options: Any) -> NeuralGas:
     """Neural gas as in the document: small values around the mean, range n/2 -> 0.01."""
     settings = {"init": "center", "range_end": RANGE_END, "max_iter": epochs, "settle": False, "random_state": seed}
     settings |= options
-    return PrintedNeuralGas(n_prototypes, **settings)
+    return PrintedNeuralGas(n_prototypes, **with_neighborhood(PrintedNeuralGas, settings))
 
 
 def small_values(X: Array, n_prototypes: int, seed: int) -> Array:
@@ -138,7 +153,7 @@ def batch_som(shape: tuple[int, int], epochs: int, seed: int, **options: Any) ->
         "max_iter": epochs,
         "random_state": seed,
     } | options
-    return SOM(**settings)
+    return SOM(**with_neighborhood(SOM, settings))
 
 
 def toolbox_som(shape: tuple[int, int], epochs: int, seed: int) -> SOM:

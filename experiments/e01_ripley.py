@@ -54,6 +54,7 @@ from experiments._protocol import (
 )
 from experiments._report import ADDED, NO_NUMBER, Result, Row, holds, judge, reaches, report, row
 from protolearn.datasets import make_ripley
+from protolearn.maps import Ranks
 from protolearn.metrics import quantization_error
 
 TITLE = "Ripley synthetic"
@@ -190,7 +191,7 @@ def median_errors(job: tuple[int, int], train: Array, test: Array) -> list[float
         "random_state": seed,
     }
     common |= {"max_iter": EPOCHS_PER_PROTOTYPE * n, "n_jobs": 1}
-    gas = PrintedMedianNeuralGas(n, range_start=n / 2, range_end=RANGE_END, **common)
+    gas = PrintedMedianNeuralGas(n, neighborhood=Ranks((n / 2, RANGE_END)), **common)
     maps = (gas, PrintedMedianKMeans(n, **common))
     return [quantization_error(test, part.fit(train), reduction="mean_squared") for part in maps]
 

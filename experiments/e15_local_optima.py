@@ -32,6 +32,7 @@ from experiments._protocol import RANGE_END, Array, canvas, repeat
 from experiments._report import NO_NUMBER, SKIPPED, STATEMENT, Result, Row, holds, report, row
 from protolearn import PairwiseAnnealing, RelationalNeuralGas
 from protolearn.dissimilarities import spread_value
+from protolearn.maps import Ranks
 
 TITLE = "local optima under spreading"
 DATA = {"cat cortex": "catcortex", "proteins": "protein213"}
@@ -93,7 +94,7 @@ def one_run(seed: int, D: Array, constant: float, method: str, name: str) -> flo
         "n_jobs": 1,
     }
     if method == "RNG":
-        model: Any = RelationalNeuralGas(k, init="center", range_start=k / 2, range_end=RANGE_END, **common)
+        model: Any = RelationalNeuralGas(k, init="center", neighborhood=Ranks((k / 2, RANGE_END)), **common)
     else:
         model = PairwiseAnnealing(k, **common)
     clusters = model.fit(D).labels_

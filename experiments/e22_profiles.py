@@ -27,6 +27,7 @@ from experiments._report import NO_NUMBER, SKIPPED, Result, Row, reaches, report
 from protolearn import RelationalSOM
 from protolearn.core.lattices import hyperbolic
 from protolearn.dissimilarities import pearson
+from protolearn.maps import OnLattice
 from protolearn.plotting import plot_profiles
 
 TITLE = "profiles of genes"
@@ -74,12 +75,14 @@ def profiles() -> Array | None:
 
 def maps(epochs: int) -> dict[str, RelationalSOM]:
     lattice = hyperbolic(7, RINGS)
-    published = {"init": "center", "kernel": "exponential", "range_end": RANGE_END, "max_iter": epochs}
     models: dict[str, Any] = {}
     for reading, squared in READINGS.items():
         common: dict[str, Any] = {"squared": squared, "random_state": 0, "n_jobs": 1}
         start = len(lattice.coordinates) / 2
-        models[with_reading("HSOM", reading)] = RelationalSOM(lattice, range_start=start, **published, **common)
+        printed = OnLattice(radius=(start, RANGE_END), kernel="exponential")
+        models[with_reading("HSOM", reading)] = RelationalSOM(
+            lattice, neighborhood=printed, init="center", max_iter=epochs, **common
+        )
         models[with_reading("HSOM, defaults", reading)] = RelationalSOM(lattice, **common)
     return models
 

@@ -14,6 +14,8 @@ maps are the same if at most DIFFERENT of all winners differ (ties and rounding)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -23,6 +25,7 @@ from experiments.e07_magnification import DIMENSIONS, EXPONENTS, OPTIMA, PASS_BA
 from protolearn import NeuralGas, RelationalNeuralGas
 from protolearn.datasets import make_magnification_control
 from protolearn.dissimilarities import pairwise
+from protolearn.maps import Ranks
 
 TITLE = "magnification control, relational"
 N_PROTOTYPES = 50
@@ -82,8 +85,9 @@ def share_of_differing_winners(c: float, epochs: int) -> float:
     """Return how many samples of the d = 1 data have another winner in the relational than in the vector map."""
     X, _ = make_magnification_control(1, random_state=0)
     start = np.random.RandomState(0).dirichlet(np.ones(len(X)), N_PROTOTYPES)
-    settings = {"range_start": N_PROTOTYPES / 2, "range_end": RANGE_END, "max_iter": epochs, "magnification": float(c)}
-    vectors = NeuralGas(N_PROTOTYPES, init=start @ X, settle=False, **settings).fit(X)
+    ranks = Ranks((N_PROTOTYPES / 2, RANGE_END), settle=False)
+    settings: dict[str, Any] = {"neighborhood": ranks, "max_iter": epochs, "magnification": float(c)}
+    vectors = NeuralGas(N_PROTOTYPES, init=start @ X, **settings).fit(X)
     relational = RelationalNeuralGas(N_PROTOTYPES, init=start, **settings).fit(pairwise(X, metric="euclidean"))
     return float((vectors.labels_ != relational.labels_).mean())
 

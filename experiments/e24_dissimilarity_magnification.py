@@ -30,6 +30,7 @@ from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, 
 from experiments.e30_patch_classification import leaves, thinned
 from protolearn import RelationalNeuralGas
 from protolearn.core.density import Precomputed, correlation_dimension, parzen_log_density
+from protolearn.maps import Ranks
 from protolearn.metrics import map_entropy
 
 TITLE = "magnification control, dissimilarities"
@@ -112,7 +113,8 @@ def exponents(name: str) -> Array:
 
 def gas(name: str, squared: bool, epochs: int, seed: int, **options: Any) -> RelationalNeuralGas:
     n = PROTOCOLS[name][0]
-    settings = {"init": "center", "range_start": n / 2, "range_end": RANGE_END, "max_iter": epochs, "n_jobs": 1}
+    ranks = Ranks((n / 2, RANGE_END))
+    settings = {"init": "center", "neighborhood": ranks, "max_iter": epochs, "n_jobs": 1}
     return RelationalNeuralGas(n, squared=squared, random_state=seed, **settings | options)
 
 

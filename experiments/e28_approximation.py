@@ -24,6 +24,7 @@ from experiments._protocol import RANGE_END, Array, canvas, load, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, holds, report, row
 from protolearn import RelationalNeuralGas
 from protolearn.dissimilarities import pairwise
+from protolearn.maps import Ranks
 from protolearn.metrics import quantization_error
 
 TITLE = "prototypes as means of k objects"
@@ -84,8 +85,7 @@ def gas(epochs: int, seed: int, k: int = 1) -> RelationalNeuralGas:
     return RelationalNeuralGas(
         N_PROTOTYPES,
         init="center",
-        range_start=N_PROTOTYPES / 2,
-        range_end=RANGE_END,
+        neighborhood=Ranks((N_PROTOTYPES / 2, RANGE_END)),
         max_iter=epochs,
         n_approximation=k,
         random_state=seed,

@@ -25,7 +25,7 @@ from experiments._report import NO_NUMBER, SKIPPED, Result, holds, report, row
 from experiments.e28_approximation import planar_points
 from protolearn import MedianNeuralGas, RelationalNeuralGas
 from protolearn.dissimilarities import pairwise
-from protolearn.maps import Patches
+from protolearn.maps import Patches, Ranks
 from protolearn.metrics import quantization_error
 
 TITLE = "number of patches"
@@ -85,8 +85,7 @@ def errors(seed: int, X: Array, epochs: int) -> list[list[float]]:
 
 def error(X: Array, D: Array, name: str, n_patches: int, epochs: int, seed: int) -> float:
     settings: dict[str, Any] = {
-        "range_start": N_PROTOTYPES / 2,
-        "range_end": RANGE_END,
+        "neighborhood": Ranks((N_PROTOTYPES / 2, RANGE_END)),
         "max_iter": epochs,
         "patches": Patches(-(-len(X) // n_patches)),
         "random_state": seed,

@@ -30,7 +30,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments._folds import MISSING, PrintedRelationalSOM
-from experiments._protocol import RANGE_END, Array, canvas, repeat
+from experiments._protocol import RANGE_END, Array, canvas, repeat, with_neighborhood
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from experiments._texts import (
     alike_neighbors,
@@ -168,7 +168,7 @@ def som(lattice: Lattice, epochs: int, **options: Any) -> PrintedRelationalSOM:
         "max_iter": epochs,
         "random_state": 0,
     } | options
-    return PrintedRelationalSOM(lattice, **settings)
+    return PrintedRelationalSOM(lattice, **with_neighborhood(PrintedRelationalSOM, settings))
 
 
 def measured(model: PrintedRelationalSOM, y: Array) -> Found:

@@ -35,6 +35,7 @@ from experiments._charted import CHARTED, MIXTURE, MNG
 from experiments._protocol import Array, canvas, load
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from protolearn import Charting, MatrixNeuralGas, MixturePPCA
+from protolearn.maps import Ranks
 from protolearn.plotting import plot_trajectory
 
 TITLE = "teapot"
@@ -75,7 +76,14 @@ def run(quick: bool = False) -> Result:
 
 def all_views(X: Array, restarts: int, seed: int) -> dict[str, Array]:
     gas, many = (
-        MatrixNeuralGas(n, n_components=2, init="random", range_start=1.0, regularization="floor", epsilon=FLOOR)
+        MatrixNeuralGas(
+            n,
+            n_components=2,
+            init="random",
+            neighborhood=Ranks((1.0, 0.01)),
+            regularization="floor",
+            epsilon=FLOOR,
+        )
         for n in (N_CHARTS, MANY_CHARTS)
     )
     options: dict[str, Any] = {"n_init": restarts, "random_state": seed}

@@ -30,6 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from experiments._protocol import Array, load
 from experiments._report import NO_NUMBER, SKIPPED, Result, holds, judge, report, row
 from protolearn import NGPCA, MatrixNeuralGas, PrototypeClassifier
+from protolearn.maps import Ranks
 from protolearn.plotting import plot_codebook, plot_eigenimages, plot_misclassified, plot_variation
 
 TITLE = "digits, 28 x 28"
@@ -63,7 +64,8 @@ Digits = tuple[tuple[Array, Array], tuple[Array, Array]]
 
 def matrix_gas(n_prototypes: int, n_components: int, range_end: float) -> MatrixNeuralGas:
     """Return matrix neural gas for one class."""
-    options = {"range_start": 2.0, "range_end": range_end, "max_iter": 40, "regularization": "floor"}
+    ranks = Ranks((2.0, range_end))
+    options: dict[str, Any] = {"neighborhood": ranks, "max_iter": 40, "regularization": "floor"}
     return MatrixNeuralGas(n_prototypes, n_components=n_components, **options)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
+import re
 import sys
 import tempfile
 import time
@@ -393,6 +394,39 @@ def storable(values: Array) -> Array:
 # Cases
 
 
+def made(name: str, settings: Settings) -> Any:
+    """Return an estimator of the package; some parameters of maps have become parts."""
+    kind, given = getattr(pl, name), dict(settings)
+    part = {"KMeans": "Winner", "NeuralGas": "Ranks", "SOM": "OnLattice"}.get(
+        re.sub("Matrix|Relational|Median", "", name)
+    )
+    if part is None or name == "NGPCA":
+        if name == "PairwiseAnnealing" and {"temperature_start", "temperature_end"} & set(given):
+            ends = given.pop("temperature_start", "auto"), given.pop("temperature_end", "auto")
+            given["neighborhood"] = pl.maps.Soft(ends)
+        return kind(**given)
+    online = given.pop("algorithm", "batch")
+    if online not in ("batch", "online"):
+        raise ValueError(f"algorithm={online!r}")
+    names = {"Winner": ("empty",), "Ranks": ("schedule", "settle"), "OnLattice": ("schedule", "kernel", "winner")}[part]
+    own = {key: given[key] for key in names if key in given}
+    single = {key: given.pop(key) for key in ("density_at", "edge_lifetime") if key in given}
+    if "schedule" in given:
+        single["schedule"] = given["schedule"]
+    for key in names:
+        given.pop(key, None)
+    given.pop("schedule", None)
+    if {"range_start", "range_end"} & set(given):
+        last: Any = 0.01 if part == "Ranks" else "auto"
+        own["radius"] = given.pop("range_start", "auto"), given.pop("range_end", last)
+    rate = given.pop("learning_rate_start", 0.5), given.pop("learning_rate_end", 0.005)
+    if own:
+        given["neighborhood"] = getattr(pl.maps, part)(**own)
+    if online == "online":
+        given["online"] = pl.maps.Online(rate, **single)
+    return kind(**given)
+
+
 def case(
     group: str,
     name: str,
@@ -407,7 +441,7 @@ def case(
         given = settings() if callable(settings) else settings or {}
         seed = {"random_state": 0} if "random_state" in inspect.signature(getattr(pl, name)).parameters else {}
         samples = table(data) if isinstance(data, str) else data() if callable(data) else data
-        model = getattr(pl, name)(**seed | given)
+        model = made(name, seed | given)
         learn(model, samples)
         yield from results(model, samples)
 
@@ -1489,7 +1523,7 @@ def errors() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def _fit_wrongly(name: str, settings: Settings) -> None:
     data = matrix() if name in RELATED else table("iris")
-    getattr(pl, name)(**settings).fit(data.X, data.y)
+    made(name, settings).fit(data.X, data.y)
 
 
 def _fit_samples(name: str, X: Array) -> None:

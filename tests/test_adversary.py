@@ -64,7 +64,7 @@ from protolearn.core import sources
 from protolearn.core.threads import Threads
 from protolearn.core.validation import in_range
 from protolearn.embedding.costs import tsne
-from protolearn.maps import Patches
+from protolearn.maps import Online, Patches
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -75,7 +75,7 @@ QUICK_VIEW = TSNE(perplexity=3.0, max_iter=15)
 ESTIMATORS = [
     KMeans(3),
     NeuralGas(3, max_iter=10),
-    NeuralGas(3, max_iter=3, algorithm="online", magnification=0.5),
+    NeuralGas(3, max_iter=3, online=Online(), magnification=0.5),
     NeuralGas(3, max_iter=5, patches=Patches(20), label_weight=0.3),
     SOM((2, 2), max_iter=10),
     MatrixKMeans(3, max_iter=10),

@@ -54,6 +54,7 @@ from protolearn import (
 from protolearn.embedding.costs import tsne
 from protolearn.embedding.forces import Fast
 from protolearn.lvq import TangentMetric
+from protolearn.maps import OnLattice
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -115,7 +116,13 @@ DEFAULTS = [  # with fewer steps than by default where they take long
 ]
 VARIANTS = [  # a dozen or so, of options that take other ways; each costs as much time as a default
     CIALVQ(1, patch_shape=(-1, 1, 1), structure="diagonal", localization="prototype", learn_filters=True, max_iter=20),
-    SOM((2, 3), topology="hexagonal", winner="nearest", kernel="exponential", init="k-means++", missing="partial"),
+    SOM(
+        (2, 3),
+        topology="hexagonal",
+        neighborhood=OnLattice(kernel="exponential", winner="nearest"),
+        init="k-means++",
+        missing="partial",
+    ),
     MatrixNeuralGas(3, n_components=1, selection="optimal", init="k-means++", metric_init="covariance", max_iter=10),
     MedianNeuralGas(metric="euclidean", collision="noise", max_iter=10),
     RelationalSOM(metric="euclidean", keep_best=True, max_iter=10),

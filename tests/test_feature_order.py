@@ -27,6 +27,7 @@ from protolearn import (
 )
 from protolearn.core.initialization import around_center, column_noise, random_axes, sampling_order, spread_samples
 from protolearn.core.sources import ArraySource
+from protolearn.maps import Online
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -48,13 +49,13 @@ OTHERS = [
     MatrixNeuralGas(3, init="center"),
     MixturePPCA(4, 2),
     NeuralGas(5, init="center"),
-    NeuralGas(5, algorithm="online", max_iter=5),
+    NeuralGas(5, online=Online(), max_iter=5),
     NGPCA(3, 2, algorithm="batch"),
     NGPCA(3, 2, n_steps=500),
     NGPCA(3, 2, algorithm="two-stage", n_steps=500),
     OutlierDetector(NeuralGas(8)),
     PrototypeClassifier(KMeans(2), per_class=True),
-    SOM((3, 3), algorithm="online", max_iter=5, init="random"),
+    SOM((3, 3), online=Online(), max_iter=5, init="random"),
 ]
 
 

@@ -20,6 +20,7 @@ from protolearn.embedding.charts import _local_directions
 from protolearn.embedding.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric
+from protolearn.maps import Online
 from protolearn.metrics import coranking_matrix, topographic_product
 
 rng = np.random.default_rng(0)
@@ -162,7 +163,7 @@ REFUSED = {
     "GMLVQ": lambda: pl.GMLVQ().fit(X, y),
     "matrix map": lambda: pl.MatrixKMeans(2).fit(X),
     "map of dissimilarities": lambda: pl.RelationalSOM((2, 3)).fit(pairwise_of(X)),
-    "online map": lambda: pl.SOM((2, 3), algorithm="online").fit(X),
+    "online map": lambda: pl.SOM((2, 3), online=Online()).fit(X),
     "small map": lambda: pl.SOM((3, 4)).fit(X),
     "graph": lambda: pl.core.lattices.from_graph(np.ones((20, 20))),
 }

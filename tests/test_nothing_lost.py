@@ -47,6 +47,7 @@ from protolearn import (
     applications,
 )
 from protolearn.embedding.costs import tsne
+from protolearn.maps import Online
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -210,7 +211,7 @@ def test_a_batch_that_fails_leaves_no_trace(estimator):
 ENDLESS = {
     "max_iter": [
         NeuralGas(3, random_state=0),
-        SOM((2, 2), algorithm="online", random_state=0),
+        SOM((2, 2), online=Online(), random_state=0),
         GLVQ(solver="sgd", random_state=0),
         LVQ1(random_state=0),
         TSNE(perplexity=3.0, random_state=0),

@@ -32,6 +32,7 @@ from protolearn import (
     RelationalNeuralGas,
 )
 from protolearn.core.streams import usual_rows
+from protolearn.maps import Online
 
 CLASSES = [0, 1, 2]
 CLASSIFIERS = {
@@ -50,7 +51,7 @@ CLASSIFIERS = {
 MAPS = {
     "KMeans": KMeans(6),
     "NeuralGas": NeuralGas(6),
-    "NeuralGas, online": NeuralGas(6, algorithm="online"),
+    "NeuralGas, online": NeuralGas(6, online=Online()),
     "SOM": SOM((3, 3)),
     "MatrixKMeans": MatrixKMeans(3),
     "MatrixNeuralGas": MatrixNeuralGas(3),

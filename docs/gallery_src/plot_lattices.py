@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits
 
 from protolearn import SOM
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
+from protolearn.maps import OnLattice
 from protolearn.metrics import quantization_error, topographic_error
 from protolearn.plotting import plot_class_map, plot_prototypes
 
@@ -73,8 +74,8 @@ for name, som in maps.items():
 # A ring for cyclic data
 # ----------------------
 # If data lie on a circle, a ring closes it and a chain leaves a gap. The initialization along the first principal axis
-# is far from both, so the initial range is wider than the default: with ``range_start="auto"`` the chain would keep
-# folds of its straight initialization.
+# is far from both, so the initial range is wider than the default, with which the chain would keep folds of its
+# straight initialization.
 
 angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 600)
 circle = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.08 * np.sin(5 * angle))[:, None]
@@ -82,7 +83,7 @@ circle += np.random.default_rng(1).normal(0, 0.05, circle.shape)
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, periodic in zip(axes, (False, True)):
-    som = SOM(lattice=chain(24, periodic=periodic), range_start=8).fit(circle)
+    som = SOM(lattice=chain(24, periodic=periodic), neighborhood=OnLattice(radius=(8, 0.55))).fit(circle)
     plot_prototypes(som, circle, voronoi=False, ax=ax)
     ax.set_title("ring" if periodic else "chain")
 

@@ -74,7 +74,7 @@ def test_winners_of_a_whole_run_are_those_of_full_searches(compiled, name):
 @pytest.mark.parametrize("winner", ["heskes", "heskes-printed", "nearest"])
 def test_winners_of_a_self_organizing_map_are_those_of_full_searches(compiled, winner):
     source, prototypes = start(SAMPLES["blobs"])
-    neighborhood = OnLattice(rectangular(3, 4), winner)
+    neighborhood = OnLattice(rectangular(3, 4), winner=winner)
     for range_ in [2.0, 1.0, 0.5, 0.2, 0.2, 0.1]:
         sums = neighborhood.gather(prototypes, source, range_)
         mixture = None if winner == "nearest" else np.exp(neighborhood.log_shares(range_))

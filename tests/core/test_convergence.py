@@ -36,7 +36,7 @@ from protolearn import (
     RelationalKMeans,
     RelationalNeuralGas,
 )
-from protolearn.maps import Patches
+from protolearn.maps import Online, Patches
 
 X, y = load_iris(return_X_y=True)
 X, y = scale(X)[::2], y[::2]
@@ -61,7 +61,7 @@ UNTIL_CONVERGED = [
 ANNEALED = [
     SOM((3, 3)),
     NeuralGas(6, random_state=0),
-    KMeans(6, algorithm="online", random_state=0),
+    KMeans(6, online=Online(), random_state=0),
     MatrixNeuralGas(3, random_state=0),
     NGPCA(3, n_components=1, random_state=0),
     RelationalNeuralGas(6, **RELATED),

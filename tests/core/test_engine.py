@@ -199,7 +199,9 @@ def test_som_update(lattice, kernel, winner, range_):
     mixed = np.exp(log_h) @ D  # Hasenfuss 2009, eq. 2.5
     best = (D if winner == "nearest" else mixed).argmin(axis=0)
     expected = slow_means(X, u, log_h[best].T)
-    found = prototypes.update(OnLattice(lattice, winner, kernel).gather(prototypes, source, range_)).positions
+    found = prototypes.update(
+        OnLattice(lattice, winner=winner, kernel=kernel).gather(prototypes, source, range_)
+    ).positions
     assert_allclose(found + 4.0, expected, atol=1e-9)
 
 
@@ -284,8 +286,10 @@ def test_cost_never_rises_at_a_fixed_range(seed, range_, name):
     _, _, _, source, prototypes = problem(seed)
     neighborhood = {
         "ranks": Ranks(),
-        "heskes": OnLattice(hexagonal(2, 3), "heskes", "gaussian" if seed % 2 else "exponential"),
-        "heskes-printed": OnLattice(hexagonal(2, 3), "heskes-printed", "gaussian" if seed % 2 else "exponential"),
+        "heskes": OnLattice(hexagonal(2, 3), kernel="gaussian" if seed % 2 else "exponential"),
+        "heskes-printed": OnLattice(
+            hexagonal(2, 3), winner="heskes-printed", kernel="gaussian" if seed % 2 else "exponential"
+        ),
         "winner": Winner(),
     }[name]
     costs = [step.cost for step in anneal(prototypes, neighborhood, source, np.full(15, range_))]
@@ -379,7 +383,7 @@ def test_online_gas_follows_its_rule(seed):
 
 
 @pytest.mark.parametrize(
-    "neighborhood", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=["ranks", "lattice"]
+    "neighborhood", [Ranks(), OnLattice(chain(7), winner="nearest", kernel="exponential")], ids=["ranks", "lattice"]
 )
 def test_the_gain_of_the_winner_is_a_factor_of_the_step(neighborhood):
     """Hasenfuss 2009, eq. 3.6, with the power of the density at the winner as gain."""
@@ -425,7 +429,7 @@ def test_online_som_follows_its_rule(winner):
     rng = np.random.default_rng(0)
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
     rates, ranges = geometric(0.5, 0.01, 40), geometric(2.0, 0.3, 40)  # each range differs by more than 0.5 %
-    neighborhood = OnLattice(rectangular(2, 3), winner, "exponential")
+    neighborhood = OnLattice(rectangular(2, 3), winner=winner, kernel="exponential")
     g = neighborhood.lattice.distances
 
     def log_weights(d, r):

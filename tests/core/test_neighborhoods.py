@@ -33,7 +33,7 @@ def test_weights_are_those_of_all_pairs(lattice, kernel, winner):
     rng = np.random.default_rng(0)
     k = lattice.n_nodes
     for range_ in (0.02, 0.3, 1.0, 5.0, 100.0):
-        slow = AllPairs(OnLattice(lattice, winner, kernel).log_shares(range_))
+        slow = AllPairs(OnLattice(lattice, winner=winner, kernel=kernel).log_shares(range_))
         fast = Structured(lattice, kernel, range_, winner == "heskes")
         rows, nodes = rng.normal(size=(k, 4)), rng.integers(k, size=3)
         assert_allclose(fast @ rows, slow.mixture @ rows, rtol=1e-11, atol=1e-12)
@@ -60,9 +60,9 @@ def test_shared_sums_keep_their_digits_where_all_samples_are_far(lattice):
 @pytest.mark.parametrize("winner", ["heskes", "nearest", "heskes-printed"])
 def test_a_map_is_the_same_either_way(lattice, winner, monkeypatch):
     X = np.random.default_rng(2).normal(size=(120, 3))
-    small = SOM(lattice, winner=winner, max_iter=12).fit(X)
+    small = SOM(lattice, neighborhood=OnLattice(winner=winner), max_iter=12).fit(X)
     monkeypatch.setattr("protolearn.core.neighborhoods.DENSE_NODES", 1)
-    large = SOM(lattice, winner=winner, max_iter=12).fit(X)
+    large = SOM(lattice, neighborhood=OnLattice(winner=winner), max_iter=12).fit(X)
     assert_allclose(large.cost_history_, small.cost_history_, rtol=1e-9)
     assert_allclose(large.prototypes_, small.prototypes_, atol=1e-8)
 

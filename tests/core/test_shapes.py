@@ -36,7 +36,7 @@ COOPERATIONS = {
     "winner": Winner(),
     "ranks": Ranks(),
     "heskes": OnLattice(chain(3)),
-    "kohonen": OnLattice(chain(3), "nearest"),
+    "kohonen": OnLattice(chain(3), winner="nearest"),
 }
 
 
@@ -464,7 +464,7 @@ def test_lattice_shares_of_both_kinds_are_those_of_the_definition(winner, kernel
         distances = measured(prototypes, source)
         winners = (distances @ h.T if winner == "heskes" else distances).argmin(axis=1)
         weights = source.weights[:, None] * h[winners]
-        statistics = OnLattice(lattice, winner, kernel).gather(prototypes, source, 0.8)
+        statistics = OnLattice(lattice, winner=winner, kernel=kernel).gather(prototypes, source, 0.8)
         assert_allclose(prototypes.cost(statistics), 0.5 * (weights * distances).sum())
         after = prototypes.update(statistics)
         means = weights.T @ X / weights.sum(axis=0)[:, None]

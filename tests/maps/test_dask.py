@@ -28,7 +28,7 @@ from protolearn import (
 )
 from protolearn.core import partitions
 from protolearn.core.progress import Progress
-from protolearn.maps import Patches
+from protolearn.maps import Online, Patches, Winner
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -130,7 +130,7 @@ OTHERS = [
     SOM(max_iter=4),
     MatrixSOM(max_iter=3),
     MatrixKMeans(random_state=0, max_iter=5),
-    KMeans(12, init="random", empty="reseed", random_state=3, max_iter=9),
+    KMeans(12, init="random", neighborhood=Winner("reseed"), random_state=3, max_iter=9),
     KMeans(3, init="center", n_init=3, random_state=0, max_iter=9),
     NeuralGas(3, init="pca", max_iter=5, magnification=0.5),
     NeuralGas(3, init="pca", max_iter=5, magnification="optimal"),
@@ -220,9 +220,9 @@ def test_runs_are_the_partitions():
         SOM((2, 2), patches=Patches(30, runs=2)).fit(cut(samples()[0], SEVEN))
 
 
-@pytest.mark.parametrize("model", [SOM((2, 2), algorithm="online"), NGPCA(2, 1)], ids=names)
+@pytest.mark.parametrize("model", [SOM((2, 2), online=Online()), NGPCA(2, 1)], ids=names)
 def test_online_learning_needs_samples_in_memory(model):
-    with pytest.raises(ValueError, match="does not support Dask collections"):
+    with pytest.raises(ValueError, match="a Dask collection does not support"):
         model.fit(cut(samples()[0], SEVEN))
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
 from protolearn import KMeans, PrototypeClassifier
-from protolearn.maps import Patches
+from protolearn.maps import Online, Patches
 
 X, y = load_iris(return_X_y=True)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
@@ -35,7 +35,7 @@ def test_the_same_clusters_as_those_of_scikit_learn(n_clusters):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"label_weight": 0.4}, {"patches": Patches(40)}, {"patches": Patches(40, runs=2)}, {"algorithm": "online"}],
+    [{}, {"label_weight": 0.4}, {"patches": Patches(40)}, {"patches": Patches(40, runs=2)}, {"online": Online()}],
     ids=repr,
 )
 def test_inertia_is_of_the_samples_that_labels_are_of(options):

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from protolearn import GMLVQ, LGMLVQ, SOM, KMeans, MedianNeuralGas, NeuralGas, RelationalNeuralGas
-from protolearn.maps import Patches
+from protolearn.maps import Online, Patches
 
 RAW, Y = load_wine(return_X_y=True)
 X = scale(RAW)
@@ -20,7 +20,7 @@ METRICS = {"own": LVQ.metric_, "frozen": FrozenEstimator(LVQ), "matrix": LVQ.met
 MAPS = [
     KMeans(5, random_state=0),
     NeuralGas(6, max_iter=20, random_state=0),
-    NeuralGas(6, algorithm="online", max_iter=3, random_state=0),
+    NeuralGas(6, online=Online(), max_iter=3, random_state=0),
     NeuralGas(6, label_weight=0.5, patches=Patches(60), max_iter=10, random_state=0),
     SOM((3, 4), max_iter=20),
 ]

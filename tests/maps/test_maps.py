@@ -25,7 +25,7 @@ from protolearn.core.progress import Progress
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.datasets import make_checkerboard
-from protolearn.maps import Patches
+from protolearn.maps import OnLattice, Online, Patches, Winner
 from protolearn.metrics import quantization_error
 
 seeds = st.integers(0, 10_000)
@@ -33,7 +33,7 @@ MAPS = [
     KMeans(5, random_state=0),
     NeuralGas(5, max_iter=20, random_state=0),
     SOM((2, 3), max_iter=20),
-    SOM((2, 3), max_iter=20, winner="nearest", kernel="exponential"),
+    SOM((2, 3), max_iter=20, neighborhood=OnLattice(kernel="exponential", winner="nearest")),
 ]
 SUPERVISED = [clone(m).set_params(label_weight=0.4) for m in MAPS]
 each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
@@ -241,7 +241,7 @@ def test_kmeans_reseeds_or_keeps_empty_prototypes():
     X, _ = blobs(n=100)
     start = np.vstack([X[:3], [[1e3] * 4]])
     assert_array_equal(KMeans(4, init=start).fit(X).prototypes_[3], start[3])
-    assert (KMeans(4, init=start, empty="reseed").fit(X).multiplicities_ > 0).all()
+    assert (KMeans(4, init=start, neighborhood=Winner("reseed")).fit(X).multiplicities_ > 0).all()
 
 
 def test_neural_gas_hardly_depends_on_its_start():
@@ -260,7 +260,7 @@ def test_neural_gas_comes_up_to_k_means_of_ten_starts(k):
     X, _ = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     settled = half_sum(X, NeuralGas(k, random_state=0).fit(X))
-    assert settled <= half_sum(X, NeuralGas(k, settle=False, random_state=0).fit(X))
+    assert settled <= half_sum(X, NeuralGas(k, neighborhood=Ranks(settle=False), random_state=0).fit(X))
     assert settled <= 1.03 * 0.5 * ScikitKMeans(k, n_init=10, random_state=0).fit(X).inertia_
 
 
@@ -278,11 +278,14 @@ def test_small_distant_groups_get_prototypes():
 def test_settling_never_raises_the_cost_and_leaves_other_maps_alone():
     X, _ = blobs(n=200)
     for seed in range(5):
-        free, settled = (NeuralGas(9, settle=s, random_state=seed).fit(X) for s in (False, True))
+        free, settled = (NeuralGas(9, neighborhood=Ranks(settle=s), random_state=seed).fit(X) for s in (False, True))
         assert half_sum(X, settled) <= half_sum(X, free) * (1 + 1e-9)
         assert_array_equal(settled.cost_history_, free.cost_history_)
-    for options in ({"range_end": 1.0}, {"algorithm": "online", "max_iter": 3}):
-        free, settled = (NeuralGas(9, settle=s, random_state=0, **options).fit(X) for s in (False, True))
+    for end, options in ((1.0, {}), (0.01, {"online": Online(), "max_iter": 3})):
+        free, settled = (
+            NeuralGas(9, neighborhood=Ranks(("auto", end), settle=s), random_state=0, **options).fit(X)
+            for s in (False, True)
+        )
         assert_array_equal(settled.prototypes_, free.prototypes_)
 
 
@@ -291,11 +294,15 @@ def test_moves_are_tried_on_some_of_many_samples(monkeypatch):
     rng = np.random.default_rng(0)
     centers = 10 * rng.normal(size=(8, 3))
     X = np.repeat(centers, [900, 600, 400, 50, 50, 40, 40, 40], axis=0) + rng.normal(size=(2120, 3))
-    free, settled = (NeuralGas(8, settle=s, init="center", random_state=0).fit(X) for s in (False, True))
+    free, settled = (
+        NeuralGas(8, neighborhood=Ranks(settle=s), init="center", random_state=0).fit(X) for s in (False, True)
+    )
     assert half_sum(X, settled) < 0.95 * half_sum(X, free)
 
 
-@pytest.mark.parametrize("estimator", [NeuralGas(7, init="random", settle=False), SOM((2, 4), init="random")], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [NeuralGas(7, init="random", neighborhood=Ranks(settle=False)), SOM((2, 4), init="random")], ids=repr
+)
 def test_more_starts_of_any_map_never_raise_the_cost(estimator):
     X, _ = blobs(3, n=300)
     costs = [
@@ -307,14 +314,14 @@ def test_more_starts_of_any_map_never_raise_the_cost(estimator):
 
 def test_schedules():
     X, _ = blobs()
-    gas = NeuralGas(4, range_start=2.0, range_end=0.5, max_iter=4, random_state=0)
+    gas = NeuralGas(4, neighborhood=Ranks((2.0, 0.5)), max_iter=4, random_state=0)
     assert_allclose(clone(gas).fit(X).range_history_, 2 * 0.25 ** (np.arange(4) / 4))
-    assert_allclose(clone(gas).set_params(schedule="constant").fit(X).range_history_, [2, 2, 2, 2])
-    own = clone(gas).set_params(schedule=np.linspace).fit(X)
+    assert_allclose(clone(gas).set_params(neighborhood__schedule="constant").fit(X).range_history_, [2, 2, 2, 2])
+    own = clone(gas).set_params(neighborhood__schedule=np.linspace).fit(X)
     assert_allclose(own.range_history_, [2, 1.5, 1, 0.5])
     for bad in ([1.0, 0.5], [4.0, 3.0, 2.0, 0.0], [2.0, np.nan, 1.0, 0.5]):
         with pytest.raises(ValueError, match="schedule must give max_iter=4 positive numbers"):
-            clone(gas).set_params(schedule=lambda start, end, n, bad=bad: np.array(bad)).fit(X)
+            clone(gas).set_params(neighborhood__schedule=lambda start, end, n, bad=bad: np.array(bad)).fit(X)
 
 
 def test_chain_orders_a_line():
@@ -363,14 +370,14 @@ def test_one_prototype_is_the_mean():
         assert estimator.graph_.nnz == 0
 
 
-@pytest.mark.parametrize("estimator", [NeuralGas(9, algorithm="online"), SOM((3, 3), algorithm="online"),
-                                       KMeans(9, algorithm="online")], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("estimator", [NeuralGas(9, online=Online()), SOM((3, 3), online=Online()),
+                                       KMeans(9, online=Online())], ids=repr)  # fmt: skip
 def test_online_comes_close_to_batch(estimator):
     X, _ = make_checkerboard(3, 3, random_state=0)
     online = estimator.set_params(max_iter=50, random_state=0).fit(X)
     again = clone(estimator).fit(X)
     assert_array_equal(online.prototypes_, again.prototypes_)
-    batch = clone(estimator).set_params(algorithm="batch").fit(X)
+    batch = clone(estimator).set_params(online=None).fit(X)
     assert quantization_error(X, online) <= 1.1 * quantization_error(X, batch)
 
 
@@ -381,7 +388,12 @@ def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, mo
     X, _ = blobs(n=128)
     seen = []
     monkeypatch.setattr(Ranks, "learn_online", lambda self, points, W, metric, *values: seen.append(values))
-    gas = NeuralGas(5, algorithm="online", range_start=2.0, range_end=0.01, schedule=schedule, max_iter=max_iter)
+    gas = NeuralGas(
+        5,
+        neighborhood=Ranks((2.0, 0.01), schedule=schedule),
+        online=Online(schedule=schedule),
+        max_iter=max_iter,
+    )
     gas.fit(X)
     rates, ranges = np.hstack([values[:2] for values in seen])
     assert_allclose(ranges, schedule(2.0, 0.01, 128 * max_iter))
@@ -391,7 +403,7 @@ def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, mo
 
 def test_one_epoch_online_finds_separate_clusters():
     X, _ = make_checkerboard(3, 3, points_per_field=(200, 250), random_state=0)
-    once = NeuralGas(9, algorithm="online", init="center", max_iter=1, random_state=0).fit(X)
+    once = NeuralGas(9, online=Online(), init="center", max_iter=1, random_state=0).fit(X)
     assert quantization_error(X, once) <= 2 * quantization_error(X, NeuralGas(9, random_state=0).fit(X))
 
 
@@ -449,7 +461,13 @@ def test_unlabeled_samples_count_by_their_features_only(label_weight):
     X, y = blobs()
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.nan, y)
     ranks = lambda D: np.exp(-D.argsort(axis=1).argsort(axis=1) / 0.7)  # noqa: E731
-    gas = NeuralGas(5, init=X[:5], range_start=0.7, schedule="constant", max_iter=6, label_weight=label_weight)
+    gas = NeuralGas(
+        5,
+        init=X[:5],
+        neighborhood=Ranks((0.7, 0.01), schedule="constant"),
+        max_iter=6,
+        label_weight=label_weight,
+    )
     W, V = slow_partly_labeled(X, y, X[:5], label_weight, ranks, 6)
     assert_array_equal(gas.fit(X, y).classes_, [0, 1, 2, 3])
     assert_allclose(gas.prototypes_, W, atol=1e-9)
@@ -461,19 +479,24 @@ def test_unlabeled_samples_count_by_their_features_only(label_weight):
         h /= h.sum(axis=1, keepdims=True)
         return h[(D @ h.T).argmin(axis=1)]
 
-    som = SOM(chain(6), kernel="exponential", init=X[:6], range_start=0.7, schedule="constant", max_iter=6)
+    som = SOM(
+        chain(6),
+        neighborhood=OnLattice(radius=(0.7, 0.55), kernel="exponential", schedule="constant"),
+        init=X[:6],
+        max_iter=6,
+    )
     W, V = slow_partly_labeled(X, y, X[:6], label_weight, share, 6)
     assert_allclose(som.set_params(label_weight=label_weight).fit(X, y).prototypes_, W, atol=1e-9)
     assert_allclose(som.label_distribution_, V, atol=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ["batch", "online"])
+@pytest.mark.parametrize("online", [None, Online()], ids=repr)
 @pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
-def test_every_sign_for_no_label_is_the_same(estimator, algorithm):
+def test_every_sign_for_no_label_is_the_same(estimator, online):
     X, y = blobs()
     names = np.array(["alpha", "bravo", "charlie", "delta"])[y]
     missing = np.arange(len(y)) % 3 == 0
-    estimator = clone(estimator).set_params(algorithm=algorithm, max_iter=5, random_state=0)
+    estimator = clone(estimator).set_params(online=online, max_iter=5, random_state=0)
     expected = clone(estimator).fit(X, np.where(missing, np.nan, y))
     for labels in (
         np.where(missing, None, names),
@@ -584,9 +607,11 @@ def test_magnification_moves_prototypes_towards_or_away_from_density():
 def test_density_at_the_winner_controls_magnification_too():
     """Hasenfuss 2009, eq. 3.6 and 3.8."""
     X = np.random.default_rng(0).normal(size=(1500, 1))
-    options = {"algorithm": "online", "max_iter": 20, "random_state": 0}
+    options = {"max_iter": 20, "random_state": 0}
     spread = {
-        (at, c): np.abs(NeuralGas(15, magnification=c, density_at=at, **options).fit(X).prototypes_).mean()
+        (at, c): np.abs(
+            NeuralGas(15, magnification=c, online=Online(density_at=at), **options).fit(X).prototypes_
+        ).mean()
         for at in ("sample", "winner")
         for c in (-0.9, 0.0, 2.0)
     }
@@ -596,27 +621,21 @@ def test_density_at_the_winner_controls_magnification_too():
     assert spread["sample", 2.0] != spread["winner", 2.0]
 
 
-@pytest.mark.parametrize("options", [{"density_at": "winner"}, {"edge_lifetime": 50}])
-def test_some_options_are_for_online_learning_only(options):
-    with pytest.raises(ValueError, match="needs algorithm='online'"):
-        NeuralGas(5, **options).fit(blobs()[0])
-
-
 def test_edges_made_while_learning():
     rng = np.random.default_rng(0)
     square = rng.random((500, 2))
     X = np.vstack([square, square + 50])
-    options = {"algorithm": "online", "max_iter": 10, "random_state": 0}
+    options = {"online": Online(edge_lifetime=10**9), "max_iter": 10, "random_state": 0}
     for estimator in (NeuralGas(20, **options), KMeans(20, **options), SOM((4, 5), **options)):
-        kept = clone(estimator).set_params(edge_lifetime=10**9).fit(X).graph_
+        kept = clone(estimator).fit(X).graph_
         assert kept.sum() == 2 * 10 * len(X)  # every sample presented makes or renews an edge
         assert (kept != kept.T).nnz == 0
-    young, old = (NeuralGas(20, edge_lifetime=age, **options).fit(X) for age in (60, 10**9))
+    young, old = (NeuralGas(20, **options).set_params(online__edge_lifetime=age).fit(X) for age in (60, 10**9))
     assert_array_equal(young.prototypes_, old.prototypes_)
     assert 20 <= young.graph_.nnz < old.graph_.nnz  # edges of places that prototypes have left are gone
     first, second = (np.unique(part) for part in np.split(young.labels_, 2))
     assert young.graph_[first][:, second].nnz == 0
-    in_patches = NeuralGas(20, edge_lifetime=60, patches=Patches(250), **options).fit(X)
+    in_patches = NeuralGas(20, patches=Patches(250), **options).fit(X)
     assert in_patches.graph_.shape == (20, 20)
 
 
@@ -687,7 +706,7 @@ def test_a_second_patch_is_a_weighted_fit(estimator, given):
     if given or isinstance(estimator, SOM):  # later patches start where the first ended
         expected.set_params(init=first.prototypes_)
     if isinstance(estimator, SOM):  # in order, and at the last range
-        expected.set_params(range_start=estimator.range_end)
+        expected.set_params(neighborhood__radius=(0.55, 0.55))
     expected.fit(joined, sample_weight=weights)
     places = cdist(second.prototypes_, expected.prototypes_).argmin(axis=1)
     assert len(set(places)) == len(places)
@@ -920,7 +939,7 @@ def test_a_failed_fit_loses_nothing():
         (NeuralGas(4), {"n_prototypes": 9}, "9 prototypes, but the current map has 4; call fit"),
         (KMeans(4), {"n_clusters": 2}, "2 prototypes, but the current map has 4"),
         (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel differs from that of the current map"),
-        (SOM((2, 3)), {"kernel": "exponential"}, "lattice, winner or kernel"),
+        (SOM((2, 3)), {"neighborhood": OnLattice(kernel="exponential")}, "lattice, winner or kernel"),
     ],
 )
 def test_partial_fit_needs_the_same_map(estimator, change, message):
@@ -995,18 +1014,24 @@ def test_bad_samples(estimator, arguments, message):
     [
         (KMeans(0), r"n_clusters=0 must be an integer in \[1, inf\)"),
         (NeuralGas(2.5), "n_prototypes=2.5 must be an integer"),
-        (NeuralGas(range_end=0), r"range_end=0 must be a number in \(0, inf\)"),
-        (NeuralGas(range_start=-1), "range_start=-1"),
+        (NeuralGas(neighborhood=Ranks(("auto", 0))), r"neighborhood__radius=\('auto', 0\) must be a pair"),
+        (NeuralGas(neighborhood=Ranks((-1, 0.01))), "neighborhood__radius"),
         (NeuralGas(max_iter=0), "max_iter=0"),
         (NeuralGas(label_weight=1.5), r"label_weight=1.5 must be a number in \[0, 1\]"),
         (NeuralGas(patches=Patches(decay=0)), r"decay=0 must be a number in \(0, 1\]"),
-        (NeuralGas(algorithm="stream"), "algorithm='stream' must be one of 'batch', 'online'"),
+        (NeuralGas(online="stream"), "online='stream' must be an instance of Online or None"),
         (NeuralGas(init="zeros"), "init='zeros' must be one of .* or an array of shape"),
         (NeuralGas(3, init=np.ones((2, 2))), r"init has shape \(2, 2\); expected \(3, 2\)"),
         (NeuralGas(magnification="best"), "magnification='best' must be a number"),
         (NeuralGas(label_weight=0.5), r"label_weight=0.5 needs the classes.*call fit\(X, y\)"),
-        (NeuralGas(schedule="linear"), "schedule='linear' must be one of 'geometric', 'inverse', 'constant' or a func"),
-        (NeuralGas(range_start=np.inf), r"range_start=inf must be a number in \(0, inf\) or 'auto'"),
+        (
+            NeuralGas(neighborhood=Ranks(schedule="linear")),
+            "schedule='linear' must be one of 'geometric', 'inverse', 'constant' or a func",
+        ),
+        (
+            NeuralGas(neighborhood=Ranks((np.inf, 0.01))),
+            r"neighborhood__radius=\(inf, 0.01\) must be a pair",
+        ),
         (NeuralGas(magnification=np.inf), r"magnification=inf must be a number in \(-inf, inf\) or 'optimal'"),
         (NeuralGas(init=None), "init=None must be one of"),
         (NeuralGas(n_jobs="all"), "n_jobs='all' must be an integer"),
@@ -1023,9 +1048,12 @@ def test_bad_samples(estimator, arguments, message):
             r"needs lattice=\(rows, cols\).*got Lattice\(rectangular, 3 x 4",
         ),
         (SOM((3, 0)), "0"),
-        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'"),
-        (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
-        (KMeans(empty="drop"), "empty='drop' must be one of 'keep', 'reseed'"),
+        (
+            SOM(neighborhood=OnLattice(winner="best")),
+            "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'",
+        ),
+        (SOM(neighborhood=OnLattice(kernel="box")), "kernel='box' must be one of 'gaussian', 'exponential'"),
+        (KMeans(neighborhood=Winner("drop")), "empty='drop' must be one of 'keep', 'reseed'"),
     ],
     ids=repr,
 )

@@ -25,7 +25,7 @@ MAPS = [
     MatrixKMeans(4, tol=0.0, random_state=0),
     MatrixNeuralGas(4, max_iter=15, random_state=0),
     MatrixSOM((2, 2), max_iter=15, random_state=0),
-    MatrixSOM((1, 4), max_iter=15, winner="nearest", kernel="exponential", random_state=0),
+    MatrixSOM((1, 4), max_iter=15, neighborhood=OnLattice(kernel="exponential", winner="nearest"), random_state=0),
 ]
 each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
 COOPERATIONS = {
@@ -123,7 +123,8 @@ def test_cost_falls_while_the_range_falls(neighborhood):
 @pytest.mark.parametrize("estimator", MAPS[:3], ids=repr)
 def test_estimators_tell_the_same_costs(estimator):
     X = clusters(2)
-    fixed = {} if isinstance(estimator, MatrixKMeans) else {"schedule": "constant", "range_start": 0.5, "max_iter": 60}
+    fixed = {"neighborhood__schedule": "constant", "neighborhood__radius": (0.5, 0.01), "max_iter": 60}
+    fixed = {} if isinstance(estimator, MatrixKMeans) else fixed
     for options in ({}, {"normalization": "logdet"}, {"scope": "global"}, {"n_components": 1, "selection": "optimal"}):
         fitted = clone(estimator).set_params(init=X[::60], **fixed, **options).fit(X)
         costs = np.array(fitted.cost_history_)
@@ -157,7 +158,7 @@ def test_cost_of_the_optimal_matrices(seed, d):
 
 def test_prototypes_of_an_endless_range_are_all_the_mean():
     X = clusters(3)
-    gas = MatrixNeuralGas(4, init=X[::60], max_iter=3, range_start=1e9, range_end=1e9, regularization="floor").fit(X)
+    gas = MatrixNeuralGas(4, init=X[::60], max_iter=3, neighborhood=Ranks((1e9, 1e9)), regularization="floor").fit(X)
     assert_allclose(gas.prototypes_, np.tile(X.mean(axis=0), (4, 1)), atol=1e-6)
     assert_allclose(gas.covariances_, np.tile(np.cov(X.T, bias=True), (4, 1, 1)), atol=1e-5)
 
@@ -228,7 +229,13 @@ def assert_matches(fitted, W, matrices):
 @pytest.mark.parametrize("range_", [0.3, 1.5])
 def test_neural_gas_against_the_oracle(range_):
     X = clusters(0, 80) * [1.0, 5.0, 0.2]
-    gas = MatrixNeuralGas(4, init=X[::20], max_iter=6, range_start=range_, schedule="constant", regularization="floor")
+    gas = MatrixNeuralGas(
+        4,
+        init=X[::20],
+        max_iter=6,
+        neighborhood=Ranks((range_, 0.01), schedule="constant"),
+        regularization="floor",
+    )
     gas.fit(X)
     assert_matches(gas, *slow_map(X, X[::20], by_rank(range_), 6)[:2])
 
@@ -238,8 +245,10 @@ def test_neural_gas_against_the_oracle(range_):
 def test_som_against_the_oracle(winner, kernel):
     X = clusters(1, 80) * [1.0, 5.0, 0.2]
     lattice = np.abs(np.arange(4)[:, None] - np.arange(4))
-    som = MatrixSOM((1, 4), winner=winner, kernel=kernel, init=X[::20], max_iter=6, range_start=0.7)
-    som.set_params(schedule="constant", regularization="floor").fit(X)
+    som = MatrixSOM(
+        (1, 4), neighborhood=OnLattice(radius=(0.7, 0.55), kernel=kernel, winner=winner), init=X[::20], max_iter=6
+    )
+    som.set_params(neighborhood__schedule="constant", regularization="floor").fit(X)
     assert_matches(som, *slow_map(X, X[::20], on_lattice(lattice, 0.7, kernel, winner == "heskes"), 6)[:2])
 
 
@@ -255,7 +264,9 @@ def test_labels_and_weights_against_the_oracle():
     X = clusters(3, 80)
     rng = np.random.default_rng(0)
     y, u = rng.integers(0, 3, 80), rng.random(80)
-    gas = MatrixNeuralGas(4, init=X[::20], max_iter=5, range_start=0.8, schedule="constant", label_weight=0.6)
+    gas = MatrixNeuralGas(
+        4, init=X[::20], max_iter=5, neighborhood=Ranks((0.8, 0.01), schedule="constant"), label_weight=0.6
+    )
     gas.set_params(regularization="floor").fit(X, y, sample_weight=u)
     W, matrices, fuzzy = slow_map(X, X[::20], by_rank(0.8), 5, np.eye(3)[y], 0.6, u)
     assert_matches(gas, W, matrices)
@@ -270,7 +281,7 @@ def test_first_epoch_is_that_of_neural_gas(options):
     """Matrices start as those of the Euclidean distance."""
     X = clusters(4) * [1.0, 20.0, 0.1]
     y = np.arange(len(X)) % 3
-    options = {**options, "init": X[::60], "max_iter": 1, "range_start": 1.0}
+    options = {**options, "init": X[::60], "max_iter": 1, "neighborhood": Ranks((1.0, 0.01))}
     plain, matrix = NeuralGas(4, **options), MatrixNeuralGas(4, regularization="floor", **options)
     plain.fit(X, y), matrix.fit(X, y)
     assert_allclose(matrix.prototypes_, plain.prototypes_, rtol=1e-9, atol=1e-9)
@@ -447,8 +458,9 @@ def test_several_starts_keep_the_best(estimator):
 def test_one_prototype_is_mean_and_covariance(range_, normalization):
     X = clusters(10)
     options = {"normalization": normalization, "max_iter": 3, "regularization": "floor"}
-    ranges = {"range_start": range_, "range_end": range_}
-    for estimator in (MatrixKMeans(1), MatrixNeuralGas(1, **ranges), MatrixSOM((1, 1), **ranges)):
+    ranks, lattice = Ranks((range_, range_)), OnLattice(radius=(range_, range_))
+    maps = MatrixKMeans(1), MatrixNeuralGas(1, neighborhood=ranks), MatrixSOM((1, 1), neighborhood=lattice)
+    for estimator in maps:
         fitted = estimator.set_params(**options).fit(X)
         assert_allclose(fitted.prototypes_[0], X.mean(axis=0), atol=1e-10)
         assert_allclose(fitted.covariances_[0], np.cov(X.T, bias=True), atol=1e-10)
@@ -459,8 +471,10 @@ def test_one_prototype_is_mean_and_covariance(range_, normalization):
 
 def test_range_towards_zero_is_k_means():
     X = clusters(11)
-    gas = MatrixNeuralGas(4, init=X[::60], max_iter=40, range_start=1e-3, schedule="constant").fit(X)
-    som = MatrixSOM((1, 4), init=X[::60], max_iter=40, range_start=1e-2, schedule="constant").fit(X)
+    gas = MatrixNeuralGas(4, init=X[::60], max_iter=40, neighborhood=Ranks((1e-3, 0.01), schedule="constant")).fit(X)
+    som = MatrixSOM(
+        (1, 4), init=X[::60], max_iter=40, neighborhood=OnLattice(radius=(1e-2, 0.55), schedule="constant")
+    ).fit(X)
     kmeans = MatrixKMeans(4, init=X[::60], tol=0.0).fit(X)
     for other in (gas, som):
         assert_allclose(other.prototypes_, kmeans.prototypes_, atol=1e-10)
@@ -499,8 +513,10 @@ def test_optimal_selection_costs_less():
     X = np.vstack([rng.normal(size=(200, 5)) * [5.0, 4.8, 4.6, 0.3, 0.1] + 3 * rng.normal(size=5) for _ in range(3)])
     costs = {}
     for selection in ("top", "optimal"):
-        gas = MatrixNeuralGas(3, n_components=2, selection=selection, init=X[::200], max_iter=2, range_start=0.5)
-        costs[selection] = gas.set_params(schedule="constant").fit(X).cost_history_[1]
+        gas = MatrixNeuralGas(
+            3, n_components=2, selection=selection, init=X[::200], max_iter=2, neighborhood=Ranks((0.5, 0.01))
+        )
+        costs[selection] = gas.set_params(neighborhood__schedule="constant").fit(X).cost_history_[1]
         smallest = np.abs(gas.components_[:, :, 3:]).max(axis=(1, 2))
         assert (smallest > 0.9).all() == (selection == "optimal")
     assert costs["optimal"] < 0.8 * costs["top"]
@@ -511,7 +527,7 @@ SKETCHED = [
     MatrixNeuralGas(3, n_components=2, max_iter=40, random_state=0),
     MatrixNeuralGas(3, n_components=2, max_iter=40, normalization="logdet", random_state=0),
     MatrixNeuralGas(3, n_components=2, max_iter=40, scope="global", random_state=0),
-    MatrixSOM((1, 3), n_components=2, max_iter=40, range_end=0.2, random_state=0),
+    MatrixSOM((1, 3), n_components=2, max_iter=40, neighborhood=OnLattice(radius=("auto", 0.2)), random_state=0),
 ]
 
 
@@ -554,8 +570,10 @@ def test_cost_of_sketches_falls_too(options):
         X = planes(seed)
         for estimator in (
             MatrixKMeans(4, n_components=2, tol=0.0, max_iter=40),
-            MatrixNeuralGas(4, n_components=2, schedule="constant", range_start=0.5, max_iter=40),
-            MatrixSOM((1, 4), n_components=2, schedule="constant", range_start=0.5, max_iter=40),
+            MatrixNeuralGas(4, n_components=2, neighborhood=Ranks((0.5, 0.01), schedule="constant"), max_iter=40),
+            MatrixSOM(
+                (1, 4), n_components=2, neighborhood=OnLattice(radius=(0.5, 0.55), schedule="constant"), max_iter=40
+            ),
         ):
             costs = np.array(estimator.set_params(init=X[::75], **options).fit(X).cost_history_)
             assert np.diff(costs).max() <= 1e-9 * np.abs(costs).max()
@@ -885,7 +903,7 @@ def test_reseeded_prototypes_win_samples():
     X = clusters(20)
     init = np.vstack([X[:3], [[1e3] * 3]])
     kept = MatrixKMeans(4, init=init).fit(X)
-    moved = MatrixKMeans(4, init=init, empty="reseed").fit(X)
+    moved = MatrixKMeans(4, init=init, neighborhood=Winner("reseed")).fit(X)
     assert kept.multiplicities_[3] == 0
     assert kept.weights_[3] == 0
     assert moved.multiplicities_.min() > 0

@@ -15,7 +15,7 @@ import protolearn
 from protolearn import GLVQ, SOM, TSNE, KMeans, MatrixNeuralGas, NeuralGas, OutlierDetector, PrototypeClassifier
 from protolearn.core import neighborhoods, relocation
 from protolearn.core.lattices import rectangular
-from protolearn.maps import Patches
+from protolearn.maps import OnLattice, Online, Patches, Ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -23,7 +23,7 @@ MAPS = [
     KMeans(4, random_state=0),
     NeuralGas(4, max_iter=15, random_state=0),
     SOM((2, 3), max_iter=15, random_state=0),
-    SOM((2, 3), max_iter=15, winner="nearest", kernel="exponential", random_state=0),
+    SOM((2, 3), max_iter=15, neighborhood=OnLattice(kernel="exponential", winner="nearest"), random_state=0),
 ]
 each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
 
@@ -55,9 +55,10 @@ def slow_shares(D, estimator, range_):
         return np.eye(D.shape[1])[D.argmin(axis=1)]
     if isinstance(estimator, NeuralGas):
         return np.exp(-D.argsort(axis=1).argsort(axis=1) / range_)
+    near = estimator.neighborhood or OnLattice()
     g = rectangular(*estimator.lattice).distances
-    h = np.exp(-g / range_) if estimator.kernel == "exponential" else np.exp(-(g**2) / (2 * range_**2))
-    if estimator.winner == "heskes":
+    h = np.exp(-g / range_) if near.kernel == "exponential" else np.exp(-(g**2) / (2 * range_**2))
+    if near.winner == "heskes":
         h = h / h.sum(axis=1, keepdims=True)
         return h[(D @ h.T).argmin(axis=1)]
     return h[D.argmin(axis=1)]
@@ -84,7 +85,7 @@ def test_training_is_that_of_a_slow_twin(estimator, shift):
     k = 6 if isinstance(estimator, SOM) else 4
     W = np.where(np.isnan(X[:k]), shift, X[:k])
     short = {"max_iter": 4, "init": W, "missing": "partial"} | (
-        {"settle": False} if hasattr(estimator, "settle") else {}
+        {"neighborhood__settle": False} if isinstance(estimator, NeuralGas) else {}
     )
     model = clone(estimator).set_params(**short)
     model.fit(X, sample_weight=u)
@@ -116,7 +117,7 @@ def test_answers_are_those_of_distances_over_known_values(estimator):
 @each_map
 def test_without_missing_values_nothing_changes(estimator):
     X, u, y = incomplete(share=0.0)
-    for options in ({}, {"label_weight": 0.3}, {"patches": Patches(40)}, {"algorithm": "online", "max_iter": 3}):
+    for options in ({}, {"label_weight": 0.3}, {"patches": Patches(40)}, {"online": Online(), "max_iter": 3}):
         plain = clone(estimator).set_params(**options).fit(X, y, u)
         partial = clone(plain).set_params(missing="partial").fit(X, y, u)
         np.testing.assert_array_equal(partial.prototypes_, plain.prototypes_)
@@ -156,7 +157,7 @@ def test_labels_patches_and_single_samples(estimator):
     for options in (
         {"label_weight": 0.3},
         {"patches": Patches(40)},
-        {"algorithm": "online", "max_iter": 20},
+        {"online": Online(), "max_iter": 20},
         {"init": "random"},
     ):
         model = clone(estimator).set_params(missing="partial", random_state=0, **options).fit(X, y, u)
@@ -171,11 +172,11 @@ def test_moves_are_judged_by_known_values(dtype, monkeypatch):
     """Moves on all samples, or tried on some of them, lower the cost over known values."""
     X, _, _ = incomplete(n=400, d=4)
     X = X.astype(dtype)
-    plain = NeuralGas(12, max_iter=5, settle=False, missing="partial", random_state=0).fit(X)
+    plain = NeuralGas(12, max_iter=5, neighborhood=Ranks(settle=False), missing="partial", random_state=0).fit(X)
     for most in (4096, 100):
         monkeypatch.setattr(relocation, "MOST", most)
         monkeypatch.setattr(relocation, "SHARE", 1)
-        model = clone(plain).set_params(settle=True).fit(X)
+        model = clone(plain).set_params(neighborhood__settle=True).fit(X)
         costs = [
             slow_distances(X.astype(float), one.prototypes_.astype(float)).min(axis=1).sum() for one in (plain, model)
         ]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from experiments.datasets import make_spiral_gaussian
 from protolearn import NGPCA, MatrixNeuralGas
 from protolearn.datasets import make_ring_line_square, make_spiral_uniform, make_vortex
-from protolearn.maps import _ngpca, _ngpca_kernels
+from protolearn.maps import Ranks, _ngpca, _ngpca_kernels
 
 RULES = ["rrlsa", "gram_schmidt", "sanger", "ccipca"]
 QUICK = {"n_steps": 4000, "random_state": 0}
@@ -304,10 +304,12 @@ def test_batch_cost_never_rises_at_a_fixed_range(measure, n_components):
 
 def test_batch_is_matrix_neural_gas_with_logarithmic_volumes():
     X = clouds(2)
-    options = {"init": X[[0, 100, 200]], "max_iter": 12, "range_start": 1.0}
+    options = {"init": X[[0, 100, 200]], "max_iter": 12}
+    ranks = Ranks((1.0, 0.01))
     for q in (1, 4):
-        local = NGPCA(3, q, algorithm="batch", **options).fit(X)
-        matrix = MatrixNeuralGas(3, n_components=q, normalization="logdet", regularization="floor", **options).fit(X)
+        local = NGPCA(3, q, algorithm="batch", range_start=1.0, **options).fit(X)
+        shape = {"n_components": q, "normalization": "logdet", "regularization": "floor"}
+        matrix = MatrixNeuralGas(3, neighborhood=ranks, **shape, **options).fit(X)
         assert_allclose(local.prototypes_, matrix.prototypes_, atol=1e-9)
         assert_allclose(local.covariances_, matrix.covariances_, atol=1e-9)
         assert_allclose(local.cost_history_, matrix.cost_history_)

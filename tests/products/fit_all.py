@@ -55,7 +55,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.embedding.costs import tsne
-from protolearn.maps import Patches
+from protolearn.maps import OnLattice, Patches
 
 K, N = 120, 600  # ranks of so many prototypes fall below the smallest number of single precision
 MODELS = [
@@ -64,7 +64,7 @@ MODELS = [
     NeuralGas(K, magnification=2.0),
     NeuralGas(K, patches=Patches(150)),
     SOM((10, 12)),
-    SOM((10, 12), winner="nearest", kernel="exponential"),
+    SOM((10, 12), neighborhood=OnLattice(kernel="exponential", winner="nearest")),
     SOM((24, 24), max_iter=5),
     MatrixKMeans(10),
     MatrixNeuralGas(K, max_iter=20),

@@ -36,8 +36,9 @@ from protolearn.core.lattices import (
     rectangular,
     tree,
 )
+from protolearn.core.parameters import grouped
 from protolearn.dissimilarities import Dissimilarities, pairwise
-from protolearn.maps import Patches
+from protolearn.maps import OnLattice, Patches, Ranks, Soft, Winner
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -78,10 +79,10 @@ def test_parameters_are_stored_and_cloned(estimator):
     again = clone(estimator)
     assert again.get_params() == params
     assert set(params) == set(re.findall(r"'(\w+)'", str(list(type(estimator)().get_params()))))
-    for unused in ("algorithm", "learning_rate_start", "learning_rate_end", "tol"):
+    for unused in ("online", "tol"):
         assert unused not in params
-    with pytest.raises(TypeError, match="learning_rate_start"):
-        type(estimator)(learning_rate_start=0.1)
+    with pytest.raises(TypeError, match="online"):
+        type(estimator)(online=None)
 
 
 @each_map
@@ -251,7 +252,7 @@ def test_classifier_of_euclidean_distances_is_that_of_vectors():
     X, y = load_iris(return_X_y=True)
     D = cdist(X, X)
     A = np.random.default_rng(0).dirichlet(np.ones(150), 9)
-    vectors = PrototypeClassifier(NeuralGas(9, init=A @ X, max_iter=20, settle=False)).fit(X, y)
+    vectors = PrototypeClassifier(NeuralGas(9, init=A @ X, max_iter=20, neighborhood=Ranks(settle=False))).fit(X, y)
     objects = PrototypeClassifier(RelationalNeuralGas(9, init=A, max_iter=20)).fit(D, y)
     assert_array_equal(objects.predict(D), vectors.predict(X))
     assert_allclose(objects.label_distribution_, vectors.label_distribution_, atol=1e-9)
@@ -349,12 +350,12 @@ def test_starts(estimator, init):
     "estimator",
     [
         RelationalKMeans(6, init="random"),
-        RelationalNeuralGas(6, init="random", max_iter=8, range_start=0.5),
-        RelationalNeuralGas(6, init="random", max_iter=8, range_start=0.5, keep_best=True),
-        RelationalSOM((2, 3), init="random", max_iter=8, range_start=0.6, range_end=0.1),
+        RelationalNeuralGas(6, init="random", max_iter=8, neighborhood=Ranks((0.5, 0.01))),
+        RelationalNeuralGas(6, init="random", max_iter=8, neighborhood=Ranks((0.5, 0.01)), keep_best=True),
+        RelationalSOM((2, 3), init="random", max_iter=8, neighborhood=OnLattice(radius=(0.6, 0.1))),
         MedianKMeans(6, init="random", swap=False),
-        MedianNeuralGas(6, init="random", max_iter=8, range_start=0.5),
-        MedianSOM((2, 3), init="random", max_iter=8, range_start=0.6, range_end=0.1),
+        MedianNeuralGas(6, init="random", max_iter=8, neighborhood=Ranks((0.5, 0.01))),
+        MedianSOM((2, 3), init="random", max_iter=8, neighborhood=OnLattice(radius=(0.6, 0.1))),
     ],
     ids=repr,
 )
@@ -401,9 +402,9 @@ def test_empty_prototypes_stay_or_are_reseeded():
     start[2, 0] = -18.0  # far beyond all objects
     kept = RelationalKMeans(3, init=start, max_iter=1).fit(D)
     assert_allclose(kept.coefficients_[2], start[2])
-    reseeded = RelationalKMeans(3, init=start, empty="reseed").fit(D)
+    reseeded = RelationalKMeans(3, init=start, neighborhood=Winner("reseed")).fit(D)
     assert (reseeded.multiplicities_ > 0).all()
-    coincide = MedianKMeans(3, init=[0, 1, 1], empty="reseed", collision="ignore", swap=False).fit(D)
+    coincide = MedianKMeans(3, init=[0, 1, 1], neighborhood=Winner("reseed"), collision="ignore", swap=False).fit(D)
     assert len(set(coincide.prototype_indices_)) == 3
 
 
@@ -433,7 +434,9 @@ def test_the_last_epoch_has_no_noise():
     assert loud.prototype_indices_.tolist() == still.prototype_indices_.tolist()
 
 
-@pytest.mark.parametrize("estimator", [one for one in MAPS if hasattr(one, "range_end")], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [one for one in MAPS if hasattr(grouped(type(one))["neighborhood"](), "schedule")], ids=repr
+)
 def test_a_schedule_that_interrupts_or_fails(estimator):
     D = distances()
 
@@ -446,13 +449,13 @@ def test_a_schedule_that_interrupts_or_fails(estimator):
     fitted = clone(estimator).fit(D)
     before = fitted.transform(D)
     with pytest.raises(KeyboardInterrupt):
-        fitted.set_params(schedule=stop).fit(distances(1))
+        fitted.set_params(neighborhood__schedule=stop).fit(distances(1))
     assert_array_equal(fitted.transform(D), before)
     with pytest.raises(ValueError, match="The schedule must give"):
-        fitted.set_params(schedule=wrong).fit(distances(1))
+        fitted.set_params(neighborhood__schedule=wrong).fit(distances(1))
     assert_array_equal(fitted.transform(D), before)
     with pytest.raises(KeyboardInterrupt):
-        clone(fitted).set_params(schedule=stop).fit(D)
+        clone(fitted).set_params(neighborhood__schedule=stop).fit(D)
 
 
 BAD_PARAMETERS = [
@@ -461,7 +464,7 @@ BAD_PARAMETERS = [
     (MedianKMeans(noise=-1), "noise"),
     (MedianKMeans(swap="yes"), "swap"),
     (MedianKMeans(exemplar_labels="yes"), "exemplar_labels"),
-    (MedianKMeans(empty="drop"), "empty"),
+    (MedianKMeans(neighborhood=Winner("drop")), "empty"),
     (MedianKMeans(3, init=[0, 1]), "init must hold the indices of 3 objects"),
     (MedianKMeans(3, init=[0, 1, 60]), "init must hold the indices"),
     (MedianKMeans(3, init=[0, 1, -1]), "init must hold the indices"),
@@ -483,12 +486,12 @@ BAD_PARAMETERS = [
     (RelationalNeuralGas(symmetrize="max"), "symmetrize='max' must be"),
     (RelationalNeuralGas(metric_params=3), "metric_params"),
     (RelationalNeuralGas(metric_params={"indel": 2.0}), "metric_params"),
-    (RelationalNeuralGas(range_start=0), "range_start"),
+    (RelationalNeuralGas(neighborhood=Ranks((0, 0.01))), "neighborhood__radius"),
     (RelationalNeuralGas(label_weight=2), "label_weight"),
     (RelationalSOM("hexagonal"), "lattice='hexagonal' must be"),
-    (RelationalSOM(winner="best"), "winner"),
-    (PairwiseAnnealing(temperature_start=0), "temperature_start"),
-    (PairwiseAnnealing(temperature_end="cold"), "temperature_end"),
+    (RelationalSOM(neighborhood=OnLattice(winner="best")), "winner"),
+    (PairwiseAnnealing(neighborhood=Soft((0, "auto"))), "neighborhood__temperature"),
+    (PairwiseAnnealing(neighborhood=Soft(("auto", "cold"))), "neighborhood__temperature"),
 ]
 
 

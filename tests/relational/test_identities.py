@@ -25,6 +25,7 @@ from protolearn.core.lattices import hexagonal, hyperbolic
 from protolearn.core.pairs import Combination, Pairs
 from protolearn.core.relational import Median, Relational
 from protolearn.dissimilarities import pseudo_euclidean
+from protolearn.maps import OnLattice, Ranks, Soft
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -33,11 +34,11 @@ N = 80
 LATTICE = hexagonal(2, 3)
 PAIRS = [
     (KMeans(6, tol=0, max_iter=25), RelationalKMeans(6, max_iter=25)),
-    (NeuralGas(6, max_iter=25, settle=False), RelationalNeuralGas(6, max_iter=25)),
+    (NeuralGas(6, max_iter=25, neighborhood=Ranks(settle=False)), RelationalNeuralGas(6, max_iter=25)),
     (SOM(LATTICE, max_iter=25), RelationalSOM(LATTICE, max_iter=25)),
     (
-        SOM((2, 3), max_iter=25, winner="nearest", kernel="exponential"),
-        RelationalSOM((2, 3), max_iter=25, winner="nearest", kernel="exponential"),
+        SOM((2, 3), max_iter=25, neighborhood=OnLattice(kernel="exponential", winner="nearest")),
+        RelationalSOM((2, 3), max_iter=25, neighborhood=OnLattice(kernel="exponential", winner="nearest")),
     ),
 ]
 RELATIONAL = [pair[1] for pair in PAIRS]
@@ -220,7 +221,7 @@ def test_new_objects_of_a_kernel():
     X, _ = blobs(6)
     Z, _ = blobs(7, 15)
     A = random_start(6)
-    vectors = NeuralGas(6, max_iter=25, init=A @ X, settle=False).fit(X)
+    vectors = NeuralGas(6, max_iter=25, init=A @ X, neighborhood=Ranks(settle=False)).fit(X)
     kernel = RelationalNeuralGas(6, max_iter=25, init=A, metric="kernel").fit(X @ X.T)
     new = Z @ X.T
     assert_array_equal(kernel.predict(new), vectors.predict(Z))
@@ -293,15 +294,14 @@ def never_rises(costs):
     return (np.diff(costs) <= 1e-10 * np.abs(costs).max()).all()
 
 
-CONSTANT = {"schedule": "constant", "max_iter": 12, "init": "random"}
-
-
 def at_constant_range(kind, range_):
     names = {"gas": f"{kind}NeuralGas", "som": f"{kind}SOM", "kmeans": f"{kind}KMeans"}
     classes = {one.__name__: one for one in map(type, RELATIONAL + MEDIAN)}
+    ranks = Ranks((range_, 0.01), schedule="constant")
+    lattice = OnLattice(radius=(range_, 0.55), schedule="constant")
     return [
-        classes[names["gas"]](5, range_start=range_, **CONSTANT),
-        classes[names["som"]]((2, 3), range_start=range_, **CONSTANT),
+        classes[names["gas"]](5, neighborhood=ranks, max_iter=12, init="random"),
+        classes[names["som"]]((2, 3), neighborhood=lattice, max_iter=12, init="random"),
         classes[names["kmeans"]](5, max_iter=12, init="random"),
     ]
 
@@ -407,7 +407,9 @@ def test_medians_of_the_map_are_those_of_exhaustive_search(seed):
     """One epoch, with the sums of winners shared among neighbors, against the plain double sum."""
     S = random_dissimilarities(seed, 30) ** 2
     start = np.random.default_rng(seed).permutation(30)[:6]
-    som = MedianSOM((2, 3), init=start, squared=True, max_iter=1, range_start=0.7, collision="ignore").fit(S)
+    som = MedianSOM(
+        (2, 3), init=start, squared=True, max_iter=1, neighborhood=OnLattice(radius=(0.7, 0.55)), collision="ignore"
+    ).fit(S)
     g = som.lattice_.distances
     h = np.exp(-0.5 * (g / som.range_history_[0]) ** 2)
     h /= h.sum(axis=1, keepdims=True)
@@ -584,7 +586,7 @@ def test_annealing_ends_in_the_mean_field_equation():
     """Prototypes are means of shares exp(-d / 2T), once these stand still; the stirring moves them a little."""
     X, _ = make_blobs(60, 3, centers=[[0, 0, 0], [20, 0, 0], [0, 20, 0]], random_state=0)
     S = cdist(X, X, "sqeuclidean")
-    fitted = PairwiseAnnealing(3, max_iter=60, temperature_end=8.0, squared=True, random_state=0).fit(S)
+    fitted = PairwiseAnnealing(3, max_iter=60, neighborhood=Soft(("auto", 8.0)), squared=True, random_state=0).fit(S)
     shares = np.exp(-relational_squares(fitted.coefficients_, S) / (2 * fitted.range_history_[-1]))
     shares /= shares.sum(axis=1, keepdims=True)
     assert_allclose((shares / shares.sum(axis=0)).T @ X, fitted.coefficients_ @ X, atol=0.5)
@@ -606,9 +608,9 @@ def test_keep_best_is_the_epoch_of_lowest_dual_cost(estimator, label_weight):
     apart = 2.0 * (y[:, None] != y)
     estimator = clone(estimator).set_params(random_state=0, init="random", label_weight=label_weight)
     if isinstance(estimator, PairwiseAnnealing):
-        estimator.set_params(temperature_start=0.03, temperature_end=0.03)
+        estimator.set_params(neighborhood=Soft((0.03, 0.03)))
     elif not isinstance(estimator, RelationalKMeans):
-        estimator.set_params(schedule="constant", range_start=0.3)
+        estimator.set_params(neighborhood__schedule="constant", neighborhood__radius=(0.3, 0.01))
 
     def dual_cost(D, n_epochs, keep_best):
         fitted = clone(estimator).set_params(max_iter=n_epochs, keep_best=keep_best).fit(D, y)

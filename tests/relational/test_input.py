@@ -113,7 +113,7 @@ STORED = [as_list, as_frame, as_source, as_fortran, as_strided, as_memory_map, a
 STORED += [as_condensed, as_map_of_condensed]
 
 
-@pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patches=Patches([None, 20]), store=STORED)
+@pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patch_size=[None, 20], store=STORED)
 def test_stored_dissimilarities_equal_the_array(store, patch_size, estimator, tmp_path):
     D = distances()
     expected = clone(estimator).set_params(patches__size=patch_size).fit(D)

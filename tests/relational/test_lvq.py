@@ -18,7 +18,6 @@ from protolearn.core.pairs import Pairs
 from protolearn.dissimilarities import Dissimilarities, pairwise
 from protolearn.lvq import SGD, Solver
 from protolearn.lvq.cost import SQUASHING, relative_distance_cost
-from protolearn.maps import Patches
 from protolearn.relational import _exchange_kernels
 from protolearn.relational._exchange import CODES, exchanges
 from protolearn.relational._space import euclidean_part
@@ -311,7 +310,7 @@ def test_sparse_prototypes_are_made_of_few_objects(wine):
 def test_patches_read_few_dissimilarities(kind):
     X, y = make_blobs(600, 5, centers=4, cluster_std=2.0, random_state=0)
     D = cdist(X, X)
-    whole, patches = kind(2, random_state=0).fit(D, y), kind(2, patches=Patches(100), random_state=0).fit(D, y)
+    whole, patches = kind(2, random_state=0).fit(D, y), kind(2, patch_size=100, random_state=0).fit(D, y)
     assert whole.n_dissimilarities_ == 600**2
     assert patches.n_dissimilarities_ <= 6 * 180**2
     assert patches.score(D, y) > whole.score(D, y) - 0.03
@@ -324,7 +323,7 @@ def test_patches_of_objects_and_of_stored_matrices_are_the_same(kind, tmp_path):
     D = pairwise(WORDS, metric="edit")
     np.save(tmp_path / "D.npy", D)
     stored = np.load(tmp_path / "D.npy", mmap_mode="r")
-    options = {"patches": Patches(9), "random_state": 0, "n_approximation": 2}
+    options = {"patch_size": 9, "random_state": 0, "n_approximation": 2}
     of_matrix = kind(**options).fit(D, ENDINGS)
     of_stored = kind(**options).fit(stored, ENDINGS)
     of_words = kind(metric="edit", **options).fit(WORDS, ENDINGS)

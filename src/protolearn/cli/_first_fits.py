@@ -6,14 +6,15 @@ import warnings
 from typing import Any
 
 import protolearn
+from protolearn.maps import Online
 
 __all__ = ["estimator_names", "first_fits", "use"]
 
 QUICK_VIEW: dict[str, Any] = {"perplexity": 5.0, "max_iter": 30}
 # Where settings decide what is compiled, or defaults would take long.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "NeuralGas": [{}, {"algorithm": "online"}],
-    "SOM": [{}, {"algorithm": "online"}],
+    "NeuralGas": [{}, {"online": Online()}],
+    "SOM": [{}, {"online": Online()}],
     "NGPCA": [{"n_steps": 100}],
     **{name: [{"max_iter": 3}, {"solver": "sgd", "max_iter": 3}] for name in ("GLVQ", "GRLVQ", "GMLVQ", "LGMLVQ")},
     "LLiRaMLVQ": [{"max_iter": 3}, {"solver": "sgd", "max_iter": 3}],

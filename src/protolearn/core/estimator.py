@@ -17,7 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__
-from protolearn.core.parameters import Constraint, Part, check_parameters, flag, instance, integer, none, number
+from protolearn.core.parameters import (
+    Constraint,
+    Part,
+    check_parameters,
+    flag,
+    grouped,
+    instance,
+    integer,
+    none,
+    number,
+)
 from protolearn.core.validation import is_collection
 
 __all__ = [
@@ -267,7 +277,7 @@ class Estimator(BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be; classes add what concerns several of them at once."""
         check_parameters(self)
-        for name, kind in self._grouped.items():
+        for name, kind in grouped(type(self)).items():
             given = getattr(self, name, None)
             (instance(kind, f"an instance of {kind.__name__}") | none).check(name, given)
             if given is not None:
@@ -286,15 +296,16 @@ class Estimator(BaseEstimator):
         self : object
             The estimator.
         """
-        for name, kind in self._grouped.items():
+        for name, kind in grouped(type(self)).items():
             if getattr(self, name) is None and any(key.startswith(f"{name}__") for key in params):
                 setattr(self, name, kind())
         return super().set_params(**params)
 
     def _group(self, name: str) -> Any:
-        """Return grouped parameters, the default ones if none are given."""
-        given = getattr(self, name)
-        return self._grouped[name]() if given is None else given
+        """Return grouped parameters, the default ones if none are given, or if the estimator has no such parameter."""
+        given = getattr(self, name, None)
+        kinds = (vars(base).get("_grouped", {}).get(name) for base in type(self).__mro__)
+        return next(kind for kind in kinds if kind is not None)() if given is None else given
 
     # In notebooks, by methods of scikit-learn
 

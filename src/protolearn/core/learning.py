@@ -276,6 +276,7 @@ class Kind(ABC):
 
     init: Any
     size: int | None  # number of prototypes, unless the neighborhood knows it
+    last_radius = 0.55  # of the range on a lattice, by default
 
     def sized(self, samples: Samples, past: Any) -> Kind:
         """Return the kind with as many prototypes as the past has, or as suit samples, if their number is not given."""

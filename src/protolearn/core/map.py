@@ -17,11 +17,10 @@ from protolearn.core.estimator import Estimator, keep, nothing_lost, warn_unconv
 from protolearn.core.lattices import as_lattice
 from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Patches, Recipe, learn_patches
 from protolearn.core.loop import batch
-from protolearn.core.neighborhoods import Neighborhood, OnLattice, Ranks, Winner
-from protolearn.core.parameters import Constraint, Part, anything, integer, number, option
+from protolearn.core.neighborhoods import A_LATTICE, Neighborhood, OnLattice, Ranks, Winner
+from protolearn.core.parameters import Constraint, Part, integer, number, option
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, labeled
-from protolearn.core.schedules import Schedule
 from protolearn.core.sources import cut_patches
 from protolearn.core.streams import begin_record, forget_record, usual_rows
 from protolearn.core.threads import chunk_threads
@@ -29,11 +28,6 @@ from protolearn.core.types import Indices
 from protolearn.core.validation import is_collection, weight_unit
 
 __all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
-
-POSITIVE = number(0, open_low=True)
-SCHEDULE = option("geometric", "inverse", "constant") | Constraint(
-    callable, ("a function (start, end, n_steps) -> values",)
-)
 
 
 class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -50,14 +44,11 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     [True, True, False]
     """
 
-    algorithm: str = "batch"
     init: Any
     n_init: int = 1
     max_iter: int
-    schedule: str | Schedule = "geometric"
     label_weight: float = 0.0
     magnification: float | str = 0.0
-    density_at: str = "sample"
     patches: Patches | None = None
     n_jobs: int | None
     random_state: Any
@@ -68,7 +59,6 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         "n_prototypes": integer(1),
         "max_iter": integer(1),
         "n_init": integer(1),
-        "schedule": SCHEDULE,
         "label_weight": number(0, 1),
         "magnification": number() | option("optimal"),
     }
@@ -80,9 +70,10 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _kind(self) -> Kind:
         """Return what prototypes are."""
 
-    @abstractmethod
     def _neighborhood(self) -> Neighborhood:
         """Return who learns from a sample."""
+        found: Neighborhood = self._group("neighborhood")
+        return found
 
     def _epochs(self) -> Epochs:
         """Return how epochs are run."""
@@ -108,7 +99,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self.n_init,
             self._resumes(),
             self.magnification,
-            self.density_at,
+            getattr(getattr(self, "online", None), "density_at", "sample"),
             patches.decay,
             patches.runs,
         )
@@ -360,11 +351,8 @@ class KMeansFamily:
     max_iter: int
     _constraints: ClassVar[dict[str, Constraint]] = {
         "tol": number(0),
-        "empty": option("keep", "reseed"),
     }
-
-    def _neighborhood(self) -> Neighborhood:
-        return Winner()
+    _grouped: ClassVar[dict[str, type[Part]]] = {"neighborhood": Winner}
 
 
 class GasFamily:
@@ -378,16 +366,7 @@ class GasFamily:
     [True, True, False]
     """
 
-    range_start: float | str
-    range_end: float
-    schedule: str | Schedule
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "range_start": POSITIVE | option("auto"),
-        "range_end": POSITIVE,
-    }
-
-    def _neighborhood(self) -> Neighborhood:
-        return Ranks(self.range_start, self.range_end, self.schedule)
+    _grouped: ClassVar[dict[str, type[Part]]] = {"neighborhood": Ranks}
 
 
 class LatticeFamily:
@@ -403,22 +382,13 @@ class LatticeFamily:
 
     lattice: Any
     topology: str
-    winner: str
-    kernel: str
     init: Any
-    range_start: float | str
-    range_end: float
-    schedule: str | Schedule
+    _group: Any
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "winner": option("heskes", "nearest", "heskes-printed"),
-        "kernel": option("gaussian", "exponential"),
-        "lattice": option("auto")
-        | anything("a tuple (rows, columns)")
-        | anything("a Lattice such as protolearn.core.lattices.hyperbolic()"),
+        "lattice": A_LATTICE,
         "topology": option("rectangular", "hexagonal"),
-        "range_start": POSITIVE | option("auto"),
-        "range_end": POSITIVE,
     }
+    _grouped: ClassVar[dict[str, type[Part]]] = {"neighborhood": OnLattice}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
@@ -426,8 +396,7 @@ class LatticeFamily:
             as_lattice(self.lattice, self.topology)
 
     def _neighborhood(self) -> Neighborhood:
-        falling = self.range_start, self.range_end, self.schedule
-        return OnLattice(self.lattice, self.winner, self.kernel, *falling, self.topology)
+        return self._group("neighborhood").on(self.lattice, self.topology)
 
     def _resumes(self) -> bool:
         return True  # the map keeps its orientation

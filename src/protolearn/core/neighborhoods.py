@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -21,6 +22,7 @@ from scipy.special import logsumexp
 from protolearn.core.bounds import Bounds, Search, tile_size
 from protolearn.core.lattices import AllPairs, Structured, as_lattice, log_kernel
 from protolearn.core.numerics import decayed, flushed
+from protolearn.core.parameters import Constraint, Part, anything, flag, option, positive
 from protolearn.core.prototypes import Lifted, Mean, Prototypes, Subspace
 from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import Chunk, PointSource
@@ -37,6 +39,24 @@ __all__ = [
     "plane_of",
 ]
 
+
+def _pair(first: Constraint, last: Constraint, text: str) -> Constraint:
+    def allows(value: Any) -> bool:
+        return isinstance(value, tuple | list) and len(value) == 2 and first.allows(value[0]) and last.allows(value[1])
+
+    return Constraint(allows, (text,))
+
+
+RADIUS = _pair(positive | option("auto"), positive, "a pair (start, end) of positive numbers; start may be 'auto'")
+RADII = _pair(positive | option("auto"), positive | option("auto"), "a pair of positive numbers or 'auto'")
+SCHEDULE = option("geometric", "inverse", "constant") | Constraint(
+    callable, ("a function (start, end, n_steps) -> values",)
+)
+A_LATTICE = (
+    option("auto")
+    | anything("a tuple (rows, columns)")
+    | anything("a Lattice such as protolearn.core.lattices.hyperbolic()")
+)
 FEW = 0.01  # share of the mean mass of a prototype, below which it is idle
 
 
@@ -49,7 +69,7 @@ LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth 
 DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
 
 
-class Neighborhood(ABC):
+class Neighborhood(Part, ABC):
     """Who learns from a sample, and how far: a neighborhood function, with the range of every epoch.
 
     Examples
@@ -105,9 +125,14 @@ class Neighborhood(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no rule for single samples.")
 
 
-@dataclass(frozen=True)
 class Winner(Neighborhood):
     """Neighborhood function of k-means: a sample updates its nearest prototype only.
+
+    Parameters
+    ----------
+    empty : {"keep", "reseed"}, default="keep"
+        Treatment of prototypes that win no sample: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
+        samples farthest from their nearest prototypes.
 
     Examples
     --------
@@ -120,6 +145,11 @@ class Winner(Neighborhood):
     array([[0.5],
            [9. ]])
     """
+
+    _constraints = {"empty": option("keep", "reseed")}
+
+    def __init__(self, empty: str = "keep") -> None:
+        self.empty = empty
 
     def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
         """Return zeros."""
@@ -144,7 +174,6 @@ class Winner(Neighborhood):
         return _follow(online_gas, points, positions, metric, rates, np.full_like(rates, 1e-3), gains=gains)
 
 
-@dataclass(frozen=True)
 class Ranks(Neighborhood):
     """Neighborhood function of neural gas: a sample updates all prototypes with weights that decrease with their rank.
 
@@ -152,12 +181,14 @@ class Ranks(Neighborhood):
 
     Parameters
     ----------
-    start : float or "auto", default="auto"
-        First range; ``"auto"`` depends on how prototypes start.
-    end : float, default=0.01
-        Last range.
-    schedule : str or callable, default="geometric"
-        Decrease of the range, see `protolearn.core.schedules`.
+    radius : tuple, default=("auto", 0.01)
+        First and last range, in ranks; ``"auto"`` is half the number of prototypes, or less if they start spread over
+        the samples.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        Decrease of the range. A callable maps (start, end, n_epochs) to the values.
+    settle : bool, default=True
+        Whether prototypes of vectors that contribute little are moved, after the last epoch, to where one more lowers
+        the quantization error most, if only winners learned in the end.
 
     Examples
     --------
@@ -171,19 +202,29 @@ class Ranks(Neighborhood):
            [2.924]])
     """
 
-    start: float | str = "auto"
-    end: float = 0.01
-    schedule: str | Schedule = "geometric"
+    _constraints = {"radius": RADIUS, "schedule": SCHEDULE, "settle": flag}
+
+    def __init__(
+        self,
+        radius: tuple[float | str, float] = ("auto", 0.01),
+        *,
+        schedule: str | Schedule = "geometric",
+        settle: bool = True,
+    ) -> None:
+        self.radius = radius
+        self.schedule = schedule
+        self.settle = settle
 
     def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
         """Return ranges that fall from the start to the end."""
-        start = self.first(kind) if isinstance(self.start, str) else float(self.start)
-        return falling(self.schedule, start, self.end, n_epochs, per_epoch)
+        start, end = self.radius
+        first = self.first(kind) if isinstance(start, str) else float(start)
+        return falling(self.schedule, first, end, n_epochs, per_epoch)
 
     def first(self, kind: Any) -> float:
         """Return the first range: wide, unless prototypes start spread over the samples, or in order."""
         if kind.starts_by("euclidean"):
-            return max(0.5, self.end)
+            return max(0.5, self.radius[1])
         half = kind.count(self) / 2
         return min(half, 2.0) if kind.starts_by("k-means++") else half
 
@@ -254,28 +295,28 @@ class Ranks(Neighborhood):
         return _follow(online_gas, points, positions, metric, rates, ranges, gains=gains)
 
 
-@dataclass(frozen=True)
 class OnLattice(Neighborhood):
     """Neighborhood function of the self-organizing map: a sample updates its winner and the neighbors of this node.
 
     Parameters
     ----------
-    lattice : Lattice, tuple or "auto"
-        Lattice with the distances ``g`` between nodes; `resolved` makes one of a shape, or of samples.
+    lattice : Lattice, tuple or "auto", default="auto"
+        Lattice with the distances ``g`` between nodes, or its shape; `SOM` sets its own.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        Type of a lattice of given shape; `SOM` sets its own.
+    radius : tuple, default=("auto", "auto")
+        First and last range, in steps of the lattice. A first ``"auto"`` is a quarter of the longest distance, or a
+        twelfth if the lattice starts in order, and the last range for later patches; a last ``"auto"`` is 0.55, or 0.2
+        for prototypes with a shape. Smaller last values give a lower quantization error, larger ones more similar
+        neighbors.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        Neighborhood function, ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
         training decreases a cost function; ``"nearest"`` is Kohonen's rule, the nearest prototype; ``"heskes-printed"``
         is the node with the smallest sum over its neighborhood, without normalization of the weights.
-    kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighborhood function, ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
-    start : float or "auto", default="auto"
-        First range, in steps of the lattice; ``"auto"`` depends on the lattice and on how prototypes start.
-    end : float, default=0.55
-        Last range.
-    schedule : str or callable, default="geometric"
-        Decrease of the range, see `protolearn.core.schedules`.
-    topology : {"rectangular", "hexagonal"}, default="rectangular"
-        Type of a lattice that is not given.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        Decrease of the range. A callable maps (start, end, n_epochs) to the values.
 
     Examples
     --------
@@ -290,13 +331,37 @@ class OnLattice(Neighborhood):
            [2.924]])
     """
 
-    lattice: Any
-    winner: str = "heskes"
-    kernel: str = "gaussian"
-    start: float | str = field(default="auto", compare=False)
-    end: float = field(default=0.55, compare=False)
-    schedule: str | Schedule = field(default="geometric", compare=False)
-    topology: str = field(default="rectangular", compare=False)
+    _constraints = {
+        "lattice": A_LATTICE,
+        "topology": option("rectangular", "hexagonal"),
+        "radius": RADII,
+        "kernel": option("gaussian", "exponential"),
+        "winner": option("heskes", "nearest", "heskes-printed"),
+        "schedule": SCHEDULE,
+    }
+
+    def __init__(
+        self,
+        lattice: Any = "auto",
+        *,
+        topology: str = "rectangular",
+        radius: tuple[float | str, float | str] = ("auto", "auto"),
+        kernel: str = "gaussian",
+        winner: str = "heskes",
+        schedule: str | Schedule = "geometric",
+    ) -> None:
+        self.lattice = lattice
+        self.topology = topology
+        self.radius = radius
+        self.kernel = kernel
+        self.winner = winner
+        self.schedule = schedule
+
+    def on(self, lattice: Any, topology: str) -> OnLattice:
+        """Return the same neighborhood function on another lattice."""
+        moved = copy(self)
+        moved.lattice, moved.topology = lattice, topology
+        return moved
 
     @property
     def n_nodes(self) -> int:  # type: ignore[override]
@@ -306,30 +371,31 @@ class OnLattice(Neighborhood):
     def resolved(self, source: Any, kind: Any) -> OnLattice:
         """Return the neighborhood function with a lattice, one that suits the samples if none is given."""
         given = kind.suggested_lattice(source).shape if isinstance(self.lattice, str) else self.lattice
-        return replace(self, lattice=as_lattice(given, self.topology))
+        return self.on(as_lattice(given, self.topology), self.topology)
 
     def going_on(self, earlier: OnLattice) -> OnLattice:
         """Return the neighborhood function with the lattice of earlier samples, if it is the same otherwise."""
         so_far = earlier.lattice
         given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
-        further = replace(self, lattice=as_lattice(given, self.topology))
-        if further != earlier:
+        same = (as_lattice(given, self.topology), self.winner, self.kernel)
+        if same != (so_far, earlier.winner, earlier.kernel):
             raise ValueError("The lattice, winner or kernel differs from that of the current map; call fit to restart.")
-        return replace(further, lattice=so_far)
+        return self.on(so_far, self.topology)
 
     def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
         """Return ranges that fall from the start to the end, in units of the lattice."""
         step, longest = self.lattice.extent
-        start = self.start
+        start, last = self.radius
+        end = kind.last_radius if isinstance(last, str) else float(last)
         if start == "auto" and resumed:
-            start = self.end  # what is in order shall stay so, and lumps of the past shall not be smoothed
+            start = end  # what is in order shall stay so, and lumps of the past shall not be smoothed
         elif start == "auto":
             widest = longest / step
             # a plane holds so many nodes, hyperbolic discs hold more
             flat = 4 * self.lattice.n_nodes <= 2 * (widest + 2) ** 2
             ordered = flat and kind.starts_by("pca", "euclidean")
-            start = max(widest / (12 if ordered else 4), self.end)
-        return step * falling(self.schedule, float(start), self.end, n_epochs, per_epoch)
+            start = max(widest / (12 if ordered else 4), end)
+        return step * falling(self.schedule, float(start), end, n_epochs, per_epoch)
 
     def log_kernel(self, range_: float) -> Floats:
         """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
@@ -393,7 +459,7 @@ class OnLattice(Neighborhood):
         from protolearn.core._kernels import online_lattice
 
         k = self.lattice.n_nodes
-        require_memory(f"Online learning of {k} nodes", 6 * 8 * k**2, "use algorithm='batch', or a smaller lattice")
+        require_memory(f"Online learning of {k} nodes", 6 * 8 * k**2, "learn in batches, or use a smaller lattice")
         changes = np.flatnonzero(np.diff(np.floor(np.log(ranges) / 0.005))) + 1
         seen = []
         for start, stop in pairwise([0, *changes, len(points)]):
@@ -505,7 +571,6 @@ def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callabl
     return learn
 
 
-@dataclass(frozen=True)
 class Soft(Neighborhood):
     """Soft assignments proportional to ``exp(-d / (2 range))``: expectation maximization, or deterministic annealing.
 
@@ -514,10 +579,9 @@ class Soft(Neighborhood):
 
     Parameters
     ----------
-    start : float or "auto", default="auto"
-        First range; ``"auto"`` is a little above the temperature at which the first cluster splits.
-    end : float or "auto", default="auto"
-        Last range; ``"auto"`` is a thousandth of the first.
+    temperature : tuple, default=("auto", "auto")
+        First and last range. A first ``"auto"`` is a little above the temperature at which the first cluster splits, a
+        last one a thousandth of the first.
 
     Examples
     --------
@@ -535,13 +599,16 @@ class Soft(Neighborhood):
     [[0.0], [4.0]]
     """
 
-    start: float | str = "auto"
-    end: float | str = "auto"
+    _constraints = {"temperature": RADII}
+
+    def __init__(self, temperature: tuple[float | str, float | str] = ("auto", "auto")) -> None:
+        self.temperature = temperature
 
     def ranges(self, source: Any, kind: Any, n_epochs: int, resumed: bool, per_epoch: int = 1) -> Floats:
         """Return temperatures that fall from the start to the end."""
-        first = (1.1 * kind.widest(source) or 1.0) if isinstance(self.start, str) else float(self.start)
-        last = 1e-3 * first if isinstance(self.end, str) else float(self.end)
+        start, end = self.temperature
+        first = (1.1 * kind.widest(source) or 1.0) if isinstance(start, str) else float(start)
+        last = 1e-3 * first if isinstance(end, str) else float(end)
         return falling("geometric", first, last, n_epochs, per_epoch)
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:

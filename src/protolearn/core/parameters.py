@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 __all__ = ["Constraint", "Part", "anything", "array", "check_parameters", "constrained", "declared", "flag", "fraction",
-           "function", "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
+           "function", "grouped", "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -261,6 +261,22 @@ def declared(kind: type) -> Mapping[str, Constraint]:
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):
         found |= vars(base).get("_constraints", {})
+    names = signature(kind).parameters
+    return {name: found[name] for name in names if name in found}
+
+
+def grouped(kind: type) -> Mapping[str, type[Part]]:
+    """Return the classes of the grouped parameters of a class, which override those of its base classes.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans
+    >>> grouped(KMeans)["patches"].__name__
+    'Patches'
+    """
+    found: dict[str, type[Part]] = {}
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("_grouped", {})
     names = signature(kind).parameters
     return {name: found[name] for name in names if name in found}
 

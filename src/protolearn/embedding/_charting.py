@@ -30,6 +30,7 @@ from protolearn.core.validation import (
 from protolearn.embedding._base import View
 from protolearn.embedding.charts import BANDWIDTHS, GATINGS, Charts, charts_of, fitted_model
 from protolearn.lvq import LVQClassifier
+from protolearn.maps import Ranks
 
 __all__ = [
     "Charting",
@@ -618,7 +619,7 @@ class Charting(View, Estimator):
             n_components=None if X.shape[1] <= max(FEW_FEATURES, self.n_components) else self.n_components,
             regularization="floor",
             epsilon=THINNEST,  # charts of data without noise would hardly overlap
-            range_start=1.0,  # a wide range would draw prototypes off the data, between folds
+            neighborhood=Ranks((1.0, 0.01)),  # a wide range would draw prototypes off the data, between folds
             n_jobs=self.n_jobs,
         )
 

@@ -19,6 +19,7 @@ from protolearn.dissimilarities import Dissimilarities, directions
 from protolearn.embedding._base import ViewSamples, squares_of
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.affinities import Neighbors
+from protolearn.maps import Winner
 
 __all__ = [
     "MANY",
@@ -551,7 +552,9 @@ def nearest_by_cells(
     X = np.ascontiguousarray(X / unit, dtype=np.float32)
     n_cells = int(CELLS * np.sqrt(n))
     sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
-    cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
+    cells = KMeans(
+        n_cells, init="random", max_iter=5, neighborhood=Winner("reseed"), n_jobs=threads.n, random_state=rng
+    )
     with unfinished():
         centers = cells.fit(sample).prototypes_
     if manhattan:

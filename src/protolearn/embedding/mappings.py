@@ -20,6 +20,7 @@ from protolearn.core.threads import cut
 from protolearn.core.types import Array, Floats
 from protolearn.embedding._charting import whitened
 from protolearn.embedding.charts import GATINGS, Charts, charts_of, fitted_model
+from protolearn.maps import Winner
 
 __all__ = [
     "ChartMap",
@@ -511,7 +512,11 @@ class NeighborMap:
         scale = power_of_two(np.abs(X - mean).max())
         samples = _single(X, mean, scale)
         cells = KMeans(
-            max(1, int(CELLS * np.sqrt(len(X)))), init="random", max_iter=5, empty="reseed", random_state=rng
+            max(1, int(CELLS * np.sqrt(len(X)))),
+            init="random",
+            max_iter=5,
+            neighborhood=Winner("reseed"),
+            random_state=rng,
         )
         with unfinished():
             labels = cells.fit(samples).labels_

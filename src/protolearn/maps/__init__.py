@@ -1,7 +1,8 @@
 """Topographic maps of vectors: k-means, neural gas and the self-organizing map on one engine."""
 
 from protolearn.core.learning import Patches
-from protolearn.maps._base import PrototypeMap
+from protolearn.core.neighborhoods import OnLattice, Ranks, Soft, Winner
+from protolearn.maps._base import Online, PrototypeMap
 from protolearn.maps._classifier import PrototypeClassifier
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._local_pca import VQPCA, MixturePPCA
@@ -22,9 +23,14 @@ __all__ = [
     "MatrixSOM",
     "MixturePPCA",
     "NeuralGas",
+    "OnLattice",
+    "Online",
     "OutlierDetector",
     "Patches",
     "PrototypeClassifier",
     "PrototypeMap",
+    "Ranks",
     "ShapedMap",
+    "Soft",
+    "Winner",
 ]

@@ -15,8 +15,8 @@ from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
-from protolearn.core.neighborhoods import Neighborhood
-from protolearn.core.parameters import Constraint, array, integer, none, number, option
+from protolearn.core.neighborhoods import SCHEDULE, Neighborhood
+from protolearn.core.parameters import Constraint, Part, array, fraction, integer, none, option
 from protolearn.core.partitions import averaged, blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_labels
@@ -26,11 +26,63 @@ from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights, is_collection, read_samples, refuse_empty_rows
 from protolearn.maps._points import FittedPoints, Points, winner_gains
 
-__all__ = ["INITS", "PrototypeMap"]
+__all__ = ["INITS", "Online", "OnlineEpochs", "PrototypeMap"]
 
 INITS = ("center", "pca", "k-means++", "random")
 GIVEN = array("an array of shape (n_prototypes, n_features)")
+RATES = Constraint(
+    lambda value: isinstance(value, tuple | list) and len(value) == 2 and all(map(fraction.allows, value)),
+    ("a pair (first, last) of numbers in (0, 1]",),
+)
 ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, close enough to be joined by lines
+
+
+class Online(Part):
+    """Learning from single samples: n samples for each epoch, drawn at random, one after another.
+
+    Parameters
+    ----------
+    rate : tuple of float, default=(0.5, 0.005)
+        First and last learning rate.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        Decrease of the learning rate. A callable maps (start, end, n_steps) to the values, 256 for each epoch.
+    density_at : {"sample", "winner"}, default="sample"
+        Point at which magnification control evaluates the density: the sample, or the winner, whose step is then
+        multiplied by the density to the power c.
+    edge_lifetime : int, optional
+        Build the edges of ``graph_`` during training, and remove an edge that has not been renewed during this number
+        of wins of one of its two prototypes. By default, the edges are computed from all samples after training.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import NeuralGas
+    >>> from protolearn.maps import Online
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> gas = NeuralGas(3, online=Online(rate=(0.5, 0.01)), max_iter=20, random_state=0).fit(X)
+    >>> gas.prototypes_.shape
+    (3, 4)
+    """
+
+    _constraints = {
+        "rate": RATES,
+        "schedule": SCHEDULE,
+        "density_at": option("sample", "winner"),
+        "edge_lifetime": integer(1) | none,
+    }
+
+    def __init__(
+        self,
+        rate: tuple[float, float] = (0.5, 0.005),
+        *,
+        schedule: str | Schedule = "geometric",
+        density_at: str = "sample",
+        edge_lifetime: int | None = None,
+    ) -> None:
+        self.rate = rate
+        self.schedule = schedule
+        self.density_at = density_at
+        self.edge_lifetime = edge_lifetime
 
 
 @dataclass(frozen=True)
@@ -81,30 +133,26 @@ class PrototypeMap(TopographicMap):
 
     metric: Any = "euclidean"
     missing: str = "error"
-    edge_lifetime: int | None = None
-    learning_rate_start: float
-    learning_rate_end: float
+    online: Online | None = None
     _fitted: FittedPoints
     _constraints: ClassVar[dict[str, Constraint]] = {
         "metric": option("euclidean") | A_METRIC,
         "missing": option("error", "partial"),
-        "algorithm": option("batch", "online"),
         "init": option(*INITS) | GIVEN,
-        "density_at": option("sample", "winner"),
-        "edge_lifetime": integer(1) | none,
-        "learning_rate_start": number(0, 1, open_low=True),
-        "learning_rate_end": number(0, 1, open_low=True),
     }
+    _grouped: ClassVar[dict[str, type[Part]]] = {"online": Online}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, usual in (("density_at", "sample"), ("edge_lifetime", None)):
-            if self.algorithm != "online" and getattr(self, name) != usual:
-                raise ValueError(f"{name}={getattr(self, name)!r} needs algorithm='online'.")
         if self._partial and self._lens is not None:
             raise ValueError("missing='partial' needs metric='euclidean': a learned metric combines features.")
         if self._partial and self.magnification != 0:
             raise ValueError("missing='partial' needs magnification=0: a density needs complete samples.")
+
+    @property
+    def _in_batches(self) -> bool:
+        """Say whether all samples are learned at once, epoch after epoch."""
+        return self.online is None
 
     @property
     def _partial(self) -> bool:
@@ -138,11 +186,11 @@ class PrototypeMap(TopographicMap):
         return Points(given, getattr(self, "n_prototypes", None), self.label_weight, self._partial)
 
     def _epochs(self) -> Epochs:
-        if self.algorithm == "batch":
+        if self.online is None:
             return batch
-        exponent = self.magnification if self.density_at == "winner" else 0.0
-        rate = self.learning_rate_start, self.learning_rate_end
-        return OnlineEpochs(rate, self.schedule, self.max_iter, exponent, self.edge_lifetime)
+        exponent = self.magnification if self.online.density_at == "winner" else 0.0
+        rate = self.online.rate[0], self.online.rate[1]
+        return OnlineEpochs(rate, self.online.schedule, self.max_iter, exponent, self.online.edge_lifetime)
 
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
@@ -160,10 +208,10 @@ class PrototypeMap(TopographicMap):
 
     def _read_collection(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
         """Look at every partition of a Dask collection."""
-        if self.algorithm != "batch":
+        if not self._in_batches:
             raise ValueError(
-                f"algorithm={self.algorithm!r} learns from single samples in random order and does not support Dask "
-                "collections; use algorithm='batch', or pass an iterator of patches."
+                f"{type(self).__name__} learns from single samples in random order, which a Dask collection does not "
+                "support; learn in batches (online=None), or pass an iterator of patches."
             )
         supervised, lens = self.label_weight > 0, self._lens
         if supervised:

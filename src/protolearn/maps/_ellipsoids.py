@@ -136,6 +136,7 @@ class Ellipsoids(Points):
     metric_init: str
     mixes: bool
     span: RowSpace | None = None
+    last_radius = 0.2
 
     def rule(self, n_features: int, unit: float = 1.0) -> ShapeRule:
         """Return how shapes follow from covariances."""

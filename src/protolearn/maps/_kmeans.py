@@ -11,11 +11,11 @@ from sklearn.base import ClusterMixin
 from protolearn.core.learning import Epochs, Patches
 from protolearn.core.loop import until_still
 from protolearn.core.map import KMeansFamily
+from protolearn.core.neighborhoods import Winner
 from protolearn.core.parameters import Constraint, integer
 from protolearn.core.samples import Samples
-from protolearn.core.schedules import Schedule
 from protolearn.core.types import Array
-from protolearn.maps._base import PrototypeMap
+from protolearn.maps._base import Online, PrototypeMap
 from protolearn.maps._points import Fields, FittedPoints
 
 __all__ = ["KMeans", "still_epochs"]
@@ -40,9 +40,6 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
         distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
         known features, and prototypes are means of known values.
-    algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
-        per epoch and moves the winner a small step towards each.
     init : {"k-means++", "random", "center", "pca"} or array of shape (n_clusters, n_features), default="k-means++"
         Initial prototypes: ``"k-means++"`` chooses samples far from each other, ``"random"`` chooses samples at random,
         ``"center"`` places prototypes close to the mean, ``"pca"`` on a grid in the plane of the first two principal
@@ -52,30 +49,21 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         is kept.
     max_iter : int, default=300
         Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
+    neighborhood : Winner, optional
+        Which prototypes a sample updates: its winner only. `protolearn.maps.Winner` says what happens to prototypes
+        that win no sample.
+    online : Online, optional
+        Learn from single samples in random order instead of batches, see `protolearn.maps.Online`: the learning rate,
+        where magnification control evaluates the density, and the lifetime of edges.
     tol : float, default=1e-4
         Training stops when the squared movement of all prototypes in one epoch is below ``tol`` times the mean variance
         of the features.
-    empty : {"keep", "reseed"}, default="keep"
-        Treatment of prototypes that win no sample: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
-        samples farthest from their nearest prototypes.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Decay of the learning rate of the online algorithm. A callable maps (start, end, n_steps) to the n_steps values,
-        256 for each epoch.
     label_weight : float, default=0.0
         Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
         and features have equal weight, each normalized by its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
         `NeuralGas`.
-    density_at : {"sample", "winner"}, default="sample"
-        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
-        winner, whose step is then multiplied by the density to the power c.
-    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last learning rate of the online algorithm.
-    edge_lifetime : int, optional
-        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
-        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
-        all samples after training.
     patches : Patches, optional
         Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their
         size, how earlier patches are weighted, and independent runs.
@@ -143,19 +131,14 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         *,
         metric: Any = "euclidean",
         missing: str = "error",
-        algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
+        neighborhood: Winner | None = None,
+        online: Online | None = None,
         tol: float = 1e-4,
-        empty: str = "keep",
-        schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        density_at: str = "sample",
-        learning_rate_start: float = 0.5,
-        learning_rate_end: float = 0.005,
-        edge_lifetime: int | None = None,
         patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -164,19 +147,14 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         self.n_clusters = n_clusters
         self.metric = metric
         self.missing = missing
-        self.algorithm = algorithm
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
+        self.neighborhood = neighborhood
+        self.online = online
         self.tol = tol
-        self.empty = empty
-        self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
-        self.density_at = density_at
-        self.learning_rate_start = learning_rate_start
-        self.learning_rate_end = learning_rate_end
-        self.edge_lifetime = edge_lifetime
         self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -204,7 +182,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         return fields
 
     def _epochs(self) -> Epochs:
-        return super()._epochs() if self.algorithm == "online" else still_epochs(self.tol, self.empty)
+        return still_epochs(self.tol, self._group("neighborhood").empty) if self.online is None else super()._epochs()
 
 
 def still_epochs(tol: float, empty: str) -> Epochs:

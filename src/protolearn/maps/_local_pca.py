@@ -215,7 +215,7 @@ class MixturePPCA(_LocalPCA):
         return "logdet"
 
     def _neighborhood(self) -> Neighborhood:
-        return Soft(1.0, 1.0)
+        return Soft((1.0, 1.0))
 
     def _epochs(self) -> Epochs:
         return partial(mixture_epochs, tol=self.tol)

@@ -9,8 +9,8 @@ from sklearn.base import ClusterMixin
 
 from protolearn.core.learning import Epochs, Patches
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.parameters import Constraint, option
-from protolearn.core.schedules import Schedule
 from protolearn.maps._docs import documented
 from protolearn.maps._kmeans import still_epochs
 from protolearn.maps._shaped import ShapedMap
@@ -56,14 +56,12 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
         is kept.
     max_iter : int, default=300
         Maximum number of epochs. If training has not converged by then, a ``ConvergenceWarning`` is issued.
+    neighborhood : Winner, optional
+        Which prototypes a sample updates: its winner only. `protolearn.maps.Winner` says what happens to prototypes
+        that win no sample.
     tol : float, default=1e-4
         Training stops when the squared movement of all prototypes in one epoch is below ``tol`` times the mean variance
         of the features.
-    empty : {"keep", "reseed"}, default="keep"
-        Treatment of prototypes that win no sample: ``"keep"`` leaves them unchanged, ``"reseed"`` moves them to the
-        samples farthest from their nearest prototypes.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Not used, since the neighborhood range is zero.
     %(patches)s
 
     Attributes
@@ -104,9 +102,8 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
         init: str | ArrayLike = "auto",
         n_init: int = 1,
         max_iter: int = 300,
+        neighborhood: Winner | None = None,
         tol: float = 0.0001,
-        empty: str = "keep",
-        schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -125,9 +122,8 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
+        self.neighborhood = neighborhood
         self.tol = tol
-        self.empty = empty
-        self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -138,7 +134,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
     fit_predict = ShapedMap.fit_predict  # scikit-learn's drops y
 
     def _epochs(self) -> Epochs:
-        return still_epochs(self.tol, self.empty)
+        return still_epochs(self.tol, self._group("neighborhood").empty)
 
 
 @documented
@@ -167,14 +163,9 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
         is kept.
     max_iter : int, default=100
         Number of epochs, over which the neighborhood range decreases.
-    range_start : float or "auto", default="auto"
-        Initial neighborhood range. ``"auto"`` is 0.5 if prototypes start from the result of neural gas, 2 for
-        ``"k-means++"``, and half the number of prototypes for other initializations.
-    range_end : float, default=0.01
-        Final neighborhood range.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each
-        epoch.
+    neighborhood : Ranks, optional
+        Which prototypes a sample updates: all, by rank. `protolearn.maps.Ranks` has the range of ranks in the first and
+        the last epoch, and how it falls.
     %(patches)s
 
     Attributes
@@ -219,9 +210,7 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
         init: str | ArrayLike = "auto",
         n_init: int = 1,
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.01,
-        schedule: str | Schedule = "geometric",
+        neighborhood: Ranks | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -240,9 +229,7 @@ class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -272,11 +259,6 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
     topology : {"rectangular", "hexagonal"}, default="rectangular"
         Type of lattice for ``"auto"`` and tuples: nodes have four neighbors, or six.
     %(shape)s
-    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        Definition of the winner. ``"heskes"`` is the winner of the cost function above, which training then decreases;
-        ``"nearest"`` is Kohonen's rule, the nearest prototype; for ``"heskes-printed"`` see `SOM`.
-    kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
         Initial prototypes: ``"euclidean"`` is the result of `SOM`; for the other values see there. ``"auto"`` uses
         ``"euclidean"`` for the first of ``n_init`` runs, and ``"k-means++"`` and ``"random"`` alternately for the
@@ -286,16 +268,9 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         is kept.
     max_iter : int, default=100
         Number of epochs, over which the neighborhood range decreases.
-    range_start : float or "auto", default="auto"
-        Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is
-        already ordered (``"euclidean"`` and ``"pca"`` on a flat lattice), and one quarter otherwise. For all patches
-        after the first it is ``range_end``.
-    range_end : float, default=0.2
-        Final neighborhood range. Both ranges are in units of the shortest distance between two nodes, which is 1 on
-        most lattices. Larger values make the shapes of neighbors more similar.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each
-        epoch.
+    neighborhood : OnLattice, optional
+        Which prototypes a sample updates: those near its winner on the lattice. `protolearn.maps.OnLattice` has the
+        range in the first and the last epoch and how it falls, the neighborhood function, and the rule for the winner.
     %(patches)s
 
     Attributes
@@ -338,12 +313,8 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
-        range_end: float = 0.2,
-        winner: str = "heskes",
-        kernel: str = "gaussian",
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        schedule: str | Schedule = "geometric",
+        neighborhood: OnLattice | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -362,12 +333,8 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         self.metric_init = metric_init
         self.init = init
         self.n_init = n_init
-        self.range_end = range_end
-        self.winner = winner
-        self.kernel = kernel
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches

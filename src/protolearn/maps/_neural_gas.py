@@ -10,10 +10,10 @@ from sklearn.base import ClusterMixin
 
 from protolearn.core.learning import Finish, Patches
 from protolearn.core.map import GasFamily
+from protolearn.core.neighborhoods import Ranks
 from protolearn.core.parameters import Constraint, flag
 from protolearn.core.relocation import relocate
-from protolearn.core.schedules import Schedule
-from protolearn.maps._base import PrototypeMap
+from protolearn.maps._base import Online, PrototypeMap
 
 __all__ = ["NeuralGas"]
 
@@ -43,9 +43,6 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
         distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
         known features, and prototypes are means of known values.
-    algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
-        per epoch and moves the prototypes a small step towards each.
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
         Initial prototypes: ``"k-means++"`` chooses samples far from each other, ``"center"`` places prototypes close to
         the mean, ``"random"`` chooses samples at random, ``"pca"`` places prototypes on a grid in the plane of the
@@ -55,19 +52,12 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         is kept.
     max_iter : int, default=100
         Number of epochs, over which the neighborhood range decreases.
-    range_start : float or "auto", default="auto"
-        Initial neighborhood range. ``"auto"`` is 2 for ``init="k-means++"``, which already spreads the prototypes over
-        the samples, and half the number of prototypes for other initializations.
-    range_end : float, default=0.01
-        Final neighborhood range.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Decay of the neighborhood range and of the learning rate. A callable maps (start, end, n_steps) to the n_steps
-        values: one for each epoch, or 256 for each epoch of the online algorithm.
-    settle : bool, default=True
-        Whether to relocate prototypes after the last epoch of the batch algorithm. Prototypes that contribute little
-        are moved to positions where an additional prototype lowers the k-means cost most, as long as the cost
-        decreases. This finds small, remote groups of samples that annealing alone misses. It applies only if
-        ``range_end`` is so small that only winners learn.
+    neighborhood : Ranks, optional
+        Which prototypes a sample updates: all, by rank. `protolearn.maps.Ranks` has the range of ranks in the first and
+        the last epoch, and how it falls.
+    online : Online, optional
+        Learn from single samples in random order instead of batches, see `protolearn.maps.Online`: the learning rate,
+        where magnification control evaluates the density, and the lifetime of edges.
     label_weight : float, default=0.0
         Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
         and features have equal weight, each normalized by its total variance.
@@ -76,15 +66,6 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         Positive values place more prototypes in dense regions, negative values (above -1) more in sparse regions.
         ``"optimal"`` is 2 / (intrinsic dimension), for which all prototypes win about equally often. The density is
         estimated from all pairs of samples.
-    density_at : {"sample", "winner"}, default="sample"
-        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
-        winner, whose step is then multiplied by the density to the power c.
-    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last learning rate of the online algorithm.
-    edge_lifetime : int, optional
-        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
-        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
-        all samples after training.
     patches : Patches, optional
         Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their
         size, how earlier patches are weighted, and independent runs.
@@ -159,20 +140,13 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         *,
         metric: Any = "euclidean",
         missing: str = "error",
-        algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.01,
-        schedule: str | Schedule = "geometric",
-        settle: bool = True,
+        neighborhood: Ranks | None = None,
+        online: Online | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        density_at: str = "sample",
-        learning_rate_start: float = 0.5,
-        learning_rate_end: float = 0.005,
-        edge_lifetime: int | None = None,
         patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -181,20 +155,13 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         self.n_prototypes = n_prototypes
         self.metric = metric
         self.missing = missing
-        self.algorithm = algorithm
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
-        self.settle = settle
+        self.neighborhood = neighborhood
+        self.online = online
         self.label_weight = label_weight
         self.magnification = magnification
-        self.density_at = density_at
-        self.learning_rate_start = learning_rate_start
-        self.learning_rate_end = learning_rate_end
-        self.edge_lifetime = edge_lifetime
         self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -203,7 +170,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
 
     def _finish(self) -> Finish | None:
-        return relocated if self.settle and self.algorithm == "batch" else None
+        return relocated if self._group("neighborhood").settle and self.online is None else None
 
 
 def relocated(prototypes: Any, source: Any, range_: float, rng: np.random.RandomState) -> tuple[Any, float | None]:

@@ -15,17 +15,18 @@ from sklearn.utils.metaestimators import available_if
 
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, random_axes, sampling_order
-from protolearn.core.learning import History
-from protolearn.core.loop import nearest, stage
-from protolearn.core.map import POSITIVE, GasFamily
+from protolearn.core.learning import Epochs, History
+from protolearn.core.loop import batch, nearest, stage
+from protolearn.core.map import GasFamily
 from protolearn.core.neighborhoods import Neighborhood, Ranks
 from protolearn.core.numerics import power_of_two
-from protolearn.core.parameters import Constraint, integer, option
+from protolearn.core.parameters import Constraint, fraction, integer, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.maps._base import OnlineEpochs
 from protolearn.maps._docs import documented
 from protolearn.maps._ellipsoids import FittedShapes
 from protolearn.maps._shaped import ShapedMap
@@ -40,13 +41,12 @@ FAR = 2.0**200  # from one: variances whose squares, and further products, are c
 BLOCK = 1000  # presentations between two looks at the keyboard
 
 
-@dataclass(frozen=True)
 class NearTwo(Ranks):
     """Ranks with a first range of two, unless prototypes start in order."""
 
     def first(self, kind: Any) -> float:
         """Return the first range."""
-        return max(0.5 if kind.starts_by("euclidean") else 2.0, self.end)
+        return max(0.5 if kind.starts_by("euclidean") else 2.0, self.radius[1])
 
 
 def _learns_on(estimator: Any) -> bool:
@@ -154,7 +154,11 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         "n_components": integer(1),
         "n_steps": integer(1),
         "online_pca": option(*ONLINE_PCA),
-        "variance_start": POSITIVE | option("auto"),
+        "range_start": positive | option("auto"),
+        "range_end": positive,
+        "learning_rate_start": fraction,
+        "learning_rate_end": fraction,
+        "variance_start": positive | option("auto"),
     }
 
     def __init__(
@@ -271,7 +275,16 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         return "logdet" if self.measure == "combined" else self.measure
 
     def _neighborhood(self) -> Neighborhood:
-        return NearTwo(self.range_start, self.range_end, self.schedule)
+        return NearTwo((self.range_start, self.range_end))
+
+    @property
+    def _in_batches(self) -> bool:
+        return self.algorithm == "batch"
+
+    def _epochs(self) -> Epochs:
+        if self._in_batches:
+            return batch
+        return OnlineEpochs((self.learning_rate_start, self.learning_rate_end), "geometric", self.max_iter)
 
     def _learn(self, patches: Any, past: Any, rng: np.random.RandomState, n_patches: int | None = 1) -> Self:
         if self.algorithm == "batch":

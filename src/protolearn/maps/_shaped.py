@@ -373,7 +373,7 @@ class ShapedMap(PrototypeMap):
 
     @property
     def _finite(self) -> bool | str:
-        return "allow-nan" if self.algorithm == "batch" else True
+        return "allow-nan" if self._in_batches else True
 
     def __sklearn_tags__(self) -> Tags:
         """Say that values may be missing, unless samples are learned one at a time."""

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from protolearn.core.learning import Patches
 from protolearn.core.map import LatticeFamily
-from protolearn.core.schedules import Schedule
-from protolearn.maps._base import PrototypeMap
+from protolearn.core.neighborhoods import OnLattice
+from protolearn.maps._base import Online, PrototypeMap
 
 __all__ = ["SOM"]
 
@@ -41,15 +41,6 @@ class SOM(LatticeFamily, PrototypeMap):
         Treatment of NaN in ``X``. ``"error"`` raises an error. ``"partial"`` leaves missing values out: a squared
         distance is the sum over the known features of the sample, multiplied by n_features and divided by the number of
         known features, and prototypes are means of known values.
-    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        Definition of the winner. ``"heskes"`` is the winner of the cost function above, which training then decreases.
-        ``"nearest"`` is Kohonen's rule, the nearest prototype. ``"heskes-printed"`` does not normalize the neighborhood
-        function (Hasenfuss 2009, eq. 2.5); nodes at the border then win most samples while the range is large.
-    kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
-    algorithm : {"batch", "online"}, default="batch"
-        ``"batch"`` moves all prototypes to their optimum once per epoch; ``"online"`` draws n_samples random samples
-        per epoch and moves the prototypes a small step towards each.
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), default="pca"
         Initial prototypes: ``"pca"`` places the lattice in the plane of the first two principal components,
         ``"center"`` places prototypes close to the mean, ``"k-means++"`` chooses samples far from each other,
@@ -59,31 +50,18 @@ class SOM(LatticeFamily, PrototypeMap):
         is kept. With ``init="pca"`` and the batch algorithm, all runs are identical.
     max_iter : int, default=100
         Number of epochs, over which the neighborhood range decreases.
-    range_start : float or "auto", default="auto"
-        Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is
-        already ordered (``init="pca"`` on a flat lattice), and one quarter otherwise. For all patches after the first
-        it is ``range_end``.
-    range_end : float, default=0.55
-        Final neighborhood range. Both ranges are in units of the shortest distance between two nodes, which is 1 on
-        most lattices. Smaller values give a lower quantization error, larger values more similar neighbors.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        Decay of the neighborhood range and of the learning rate. A callable maps (start, end, n_steps) to the n_steps
-        values: one for each epoch, or 256 for each epoch of the online algorithm.
+    neighborhood : OnLattice, optional
+        Which prototypes a sample updates: those near its winner on the lattice. `protolearn.maps.OnLattice` has the
+        range in the first and the last epoch and how it falls, the neighborhood function, and the rule for the winner.
+    online : Online, optional
+        Learn from single samples in random order instead of batches, see `protolearn.maps.Online`: the learning rate,
+        where magnification control evaluates the density, and the lifetime of edges.
     label_weight : float, default=0.0
         Weight of the labels ``y`` in the distance, from 0 (labels are ignored) to 1 (only labels count). At 0.5, labels
         and features have equal weight, each normalized by its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: the weight of a sample is multiplied by its density to the power c; see
         `NeuralGas`.
-    density_at : {"sample", "winner"}, default="sample"
-        Point at which magnification control evaluates the density: the sample or, with the online algorithm only, the
-        winner, whose step is then multiplied by the density to the power c.
-    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
-        First and last learning rate of the online algorithm.
-    edge_lifetime : int, optional
-        Only for the online algorithm: build the edges of ``graph_`` during training, and remove an edge that has not
-        been renewed during this number of wins of one of its two prototypes. By default, the edges are computed from
-        all samples after training.
     patches : Patches, optional
         Train on one patch of the samples after another instead of all at once, see `protolearn.maps.Patches`: their
         size, how earlier patches are weighted, and independent runs.
@@ -161,21 +139,13 @@ class SOM(LatticeFamily, PrototypeMap):
         topology: str = "rectangular",
         metric: Any = "euclidean",
         missing: str = "error",
-        winner: str = "heskes",
-        kernel: str = "gaussian",
-        algorithm: str = "batch",
         init: str | ArrayLike = "pca",
         n_init: int = 1,
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.55,
-        schedule: str | Schedule = "geometric",
+        neighborhood: OnLattice | None = None,
+        online: Online | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        density_at: str = "sample",
-        learning_rate_start: float = 0.5,
-        learning_rate_end: float = 0.005,
-        edge_lifetime: int | None = None,
         patches: Patches | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -185,21 +155,13 @@ class SOM(LatticeFamily, PrototypeMap):
         self.topology = topology
         self.metric = metric
         self.missing = missing
-        self.winner = winner
-        self.kernel = kernel
-        self.algorithm = algorithm
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
+        self.online = online
         self.label_weight = label_weight
         self.magnification = magnification
-        self.density_at = density_at
-        self.learning_rate_start = learning_rate_start
-        self.learning_rate_end = learning_rate_end
-        self.edge_lifetime = edge_lifetime
         self.patches = patches
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from protolearn.core.learning import Epochs, Patches
-from protolearn.core.map import POSITIVE
-from protolearn.core.neighborhoods import Neighborhood, Soft
-from protolearn.core.parameters import Constraint, option
+from protolearn.core.neighborhoods import Soft
+from protolearn.core.parameters import Part
 from protolearn.relational._docs import documented
 from protolearn.relational._epochs import perturbed
 from protolearn.relational._relational import RelationalMap
@@ -37,9 +36,9 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         Initial prototypes, as in `RelationalKMeans`; at the first temperature all of them converge to the center.
     max_iter : int, default=300
         Number of epochs, over which the temperature decreases.
-    temperature_start, temperature_end : float or "auto", default="auto"
-        First and last temperature. ``"auto"`` starts slightly above the variance along the first principal axis, where
-        the first split occurs, and ends at one thousandth of that temperature.
+    neighborhood : Soft, optional
+        Which prototypes a sample updates: all, in proportion to ``exp(-d / 2T)``. `protolearn.maps.Soft` has the first
+        and the last temperature T.
     %(labels)s
     %(patches)s
     %(running)s
@@ -70,10 +69,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
     [True, True, True, False, False, False]
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = {
-        "temperature_start": POSITIVE | option("auto"),
-        "temperature_end": POSITIVE | option("auto"),
-    }
+    _grouped: ClassVar[dict[str, type[Part]]] = {"neighborhood": Soft}
 
     def __init__(
         self,
@@ -89,8 +85,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "center",
         max_iter: int = 300,
-        temperature_start: float | str = "auto",
-        temperature_end: float | str = "auto",
+        neighborhood: Soft | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         n_approximation: float = 10,
@@ -110,8 +105,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         self.n_landmarks = n_landmarks
         self.init = init
         self.max_iter = max_iter
-        self.temperature_start = temperature_start
-        self.temperature_end = temperature_end
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.n_approximation = n_approximation
@@ -121,9 +115,6 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         self.verbose = verbose
 
     fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
-
-    def _neighborhood(self) -> Neighborhood:
-        return Soft(self.temperature_start, self.temperature_end)
 
     def _plain_epochs(self) -> Epochs:
         return perturbed

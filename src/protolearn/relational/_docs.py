@@ -64,13 +64,9 @@ n_init : int, default=1
     kept.
 max_iter : int, default=100
     Number of epochs, over which the neighborhood range decreases.
-range_start : float or "auto", default="auto"
-    Initial neighborhood range. ``"auto"`` is 2 for ``init="k-means++"``, which already spreads the prototypes over the
-    objects, and half the number of prototypes for other initializations.
-range_end : float, default=0.01
-    Final neighborhood range.
-schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-    Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each epoch.
+neighborhood : Ranks, optional
+    Which prototypes a sample updates: all, by rank. `protolearn.maps.Ranks` has the range of ranks in the first and the
+    last epoch, and how it falls.
 """
 
 SOM = """
@@ -79,22 +75,12 @@ n_init : int, default=1
     kept. With ``init="pca"``, all runs are identical.
 max_iter : int, default=100
     Number of epochs, over which the neighborhood range decreases.
-range_start : float or "auto", default="auto"
-    Initial neighborhood range. ``"auto"`` is one twelfth of the largest lattice distance if the initial map is already
-    ordered (``init="pca"`` on a flat lattice), and one quarter otherwise. For all patches after the first it is
-    ``range_end``.
-range_end : float, default=0.55
-    Final neighborhood range. Both ranges are in units of the shortest distance between two nodes.
-schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-    Decay of the neighborhood range. A callable maps (start, end, n_steps) to the n_steps values, one for each epoch.
 """
 
 WINNER = """
-winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-    Definition of the winner. ``"heskes"`` is the node whose neighborhood has the smallest mean distance, with which
-    training decreases a cost function; ``"nearest"`` is the nearest prototype; for ``"heskes-printed"`` see `SOM`.
-kernel : {"gaussian", "exponential"}, default="gaussian"
-    Neighborhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
+neighborhood : OnLattice, optional
+    Which prototypes a sample updates: those near its winner on the lattice. `protolearn.maps.OnLattice` has the range
+    in the first and the last epoch and how it falls, the neighborhood function, and the rule for the winner.
 """
 
 PATCHES = """

@@ -11,8 +11,8 @@ from sklearn.base import ClusterMixin
 from protolearn.core.learning import Epochs, Finish, Patches
 from protolearn.core.loop import batch
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.parameters import Constraint, flag, number, option
-from protolearn.core.schedules import Schedule
 from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
 from protolearn.relational._epochs import noisy, swap_epochs, swapped, until_still
@@ -80,9 +80,9 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     max_iter : int, default=300
         Maximum number of epochs. Training stops as soon as no prototype moves; otherwise, a ``ConvergenceWarning`` is
         issued.
-    empty : {"keep", "reseed"}, default="keep"
-        Treatment of prototypes that win no object: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
-        objects farthest from their nearest prototypes.
+    neighborhood : Winner, optional
+        Which prototypes a sample updates: its winner only. `protolearn.maps.Winner` says what happens to prototypes
+        that win no sample.
     %(labels)s
     %(patch)s
     %(running)s
@@ -129,7 +129,7 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
-        empty: str = "keep",
+        neighborhood: Winner | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -149,7 +149,7 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.empty = empty
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -162,7 +162,7 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     def _epochs(self) -> Epochs:
         if self.collision == "noise":
             return super()._epochs()
-        still = partial(until_still, reseeds=self.empty == "reseed")
+        still = partial(until_still, reseeds=self._group("neighborhood").empty == "reseed")
         return partial(swap_epochs, otherwise=still) if self._swaps else still
 
 
@@ -234,9 +234,7 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.01,
-        schedule: str | Schedule = "geometric",
+        neighborhood: Ranks | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -256,9 +254,7 @@ class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -340,12 +336,8 @@ class MedianSOM(LatticeFamily, MedianMap):
         exemplar_labels: bool = False,
         init: str | ArrayLike = "pca",
         n_init: int = 1,
-        winner: str = "heskes",
-        kernel: str = "gaussian",
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.55,
-        schedule: str | Schedule = "geometric",
+        neighborhood: OnLattice | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -364,12 +356,8 @@ class MedianSOM(LatticeFamily, MedianMap):
         self.exemplar_labels = exemplar_labels
         self.init = init
         self.n_init = n_init
-        self.winner = winner
-        self.kernel = kernel
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches

@@ -11,8 +11,8 @@ from sklearn.base import ClusterMixin
 from protolearn.core.learning import Epochs, Patches
 from protolearn.core.loop import batch
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.neighborhoods import OnLattice, Ranks, Winner
 from protolearn.core.parameters import Constraint, array, flag, integer, none, number, option
-from protolearn.core.schedules import Schedule
 from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
 from protolearn.relational._epochs import KeepingBest, until_still
@@ -93,9 +93,9 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
     max_iter : int, default=300
         Maximum number of epochs. Training stops as soon as no object changes its prototype; otherwise, a
         ``ConvergenceWarning`` is issued.
-    empty : {"keep", "reseed"}, default="keep"
-        Treatment of prototypes that win no object: ``"keep"`` leaves them in place, ``"reseed"`` moves them to the
-        objects farthest from their nearest prototypes.
+    neighborhood : Winner, optional
+        Which prototypes a sample updates: its winner only. `protolearn.maps.Winner` says what happens to prototypes
+        that win no sample.
     %(labels)s
     %(patches)s
     %(running)s
@@ -144,7 +144,7 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
         n_approximation: float = 10,
         n_init: int = 1,
         max_iter: int = 300,
-        empty: str = "keep",
+        neighborhood: Winner | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -165,7 +165,7 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
         self.n_approximation = n_approximation
         self.n_init = n_init
         self.max_iter = max_iter
-        self.empty = empty
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -176,7 +176,7 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
     fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
 
     def _plain_epochs(self) -> Epochs:
-        return partial(until_still, reseeds=self.empty == "reseed")
+        return partial(until_still, reseeds=self._group("neighborhood").empty == "reseed")
 
 
 @documented
@@ -252,9 +252,7 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
         n_approximation: float = 10,
         n_init: int = 1,
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.01,
-        schedule: str | Schedule = "geometric",
+        neighborhood: Ranks | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -275,9 +273,7 @@ class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
         self.n_approximation = n_approximation
         self.n_init = n_init
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
@@ -362,12 +358,8 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         init: str | ArrayLike = "pca",
         n_approximation: float = 10,
         n_init: int = 1,
-        winner: str = "heskes",
-        kernel: str = "gaussian",
         max_iter: int = 100,
-        range_start: float | str = "auto",
-        range_end: float = 0.55,
-        schedule: str | Schedule = "geometric",
+        neighborhood: OnLattice | None = None,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         patches: Patches | None = None,
@@ -388,12 +380,8 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         self.init = init
         self.n_approximation = n_approximation
         self.n_init = n_init
-        self.winner = winner
-        self.kernel = kernel
         self.max_iter = max_iter
-        self.range_start = range_start
-        self.range_end = range_end
-        self.schedule = schedule
+        self.neighborhood = neighborhood
         self.label_weight = label_weight
         self.magnification = magnification
         self.patches = patches
