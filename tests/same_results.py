@@ -401,10 +401,14 @@ def made(name: str, settings: Settings) -> Any:
         re.sub("Matrix|Relational|Median", "", name)
     )
     if part is None or name == "NGPCA":
+        if name == "PairwiseAnnealing" and "decay" in given:
+            given["patches"] = Patches(decay=given.pop("decay"))
         if name == "PairwiseAnnealing" and {"temperature_start", "temperature_end"} & set(given):
             ends = given.pop("temperature_start", "auto"), given.pop("temperature_end", "auto")
             given["neighborhood"] = pl.maps.Soft(ends)
         return kind(**given)
+    if "decay" in given:
+        given["patches"] = Patches(decay=given.pop("decay"))
     online = given.pop("algorithm", "batch")
     if online not in ("batch", "online"):
         raise ValueError(f"algorithm={online!r}")

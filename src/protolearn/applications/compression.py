@@ -40,7 +40,7 @@ from protolearn.core.estimator import Estimator, nothing_lost, unfinished
 from protolearn.core.parameters import flag, integer, none, option, positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
+from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas, Ranks
 from protolearn.metrics import psnr
 
 __all__ = [
@@ -491,7 +491,7 @@ class ImageCompressor(Estimator):
             self.prototypes_, self.components_ = self.estimator_.mean_[None], self.estimator_.components_[None]
         else:
             if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start helps by 0.1 to 1.2 dB
-                common |= {"init": "random", "range_start": max(1.0, n / 2)}
+                common |= {"init": "random", "neighborhood": Ranks((max(1.0, n / 2), 0.01))}
             with unfinished():  # a codebook that is nearly the best is as good
                 self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
             self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_

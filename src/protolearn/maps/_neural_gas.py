@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,6 @@ from sklearn.base import ClusterMixin
 from protolearn.core.learning import Finish, Patches
 from protolearn.core.map import GasFamily
 from protolearn.core.neighborhoods import Ranks
-from protolearn.core.parameters import Constraint, flag
 from protolearn.core.relocation import relocate
 from protolearn.maps._base import Online, PrototypeMap
 
@@ -131,8 +130,6 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     >>> sorted(gas.multiplicities_.astype(int).tolist())
     [39, 50, 61]
     """
-
-    _constraints: ClassVar[dict[str, Constraint]] = {"settle": flag}
 
     def __init__(
         self,
