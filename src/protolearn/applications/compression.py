@@ -490,8 +490,11 @@ class ImageCompressor(Estimator):
                 self.estimator_ = PCA(k, svd_solver="covariance_eigh").fit(samples)
             self.prototypes_, self.components_ = self.estimator_.mean_[None], self.estimator_.components_[None]
         else:
-            if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start helps by 0.1 to 1.2 dB
-                common |= {"init": "random", "neighborhood": Ranks((max(1.0, n / 2), 0.01))}
+            wide = max(1.0, n / 2)  # blocks fill their space: a wide start helps by 0.1 to 1.2 dB
+            if self.method == "matrix":
+                common |= {"init": "random", "neighborhood": Ranks((wide, 0.01))}
+            elif self.method == "ngpca":
+                common |= {"init": "random", "range_start": wide}
             with unfinished():  # a codebook that is nearly the best is as good
                 self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
             self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_
