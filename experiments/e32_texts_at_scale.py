@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments._protocol import N_JOBS, canvas
+from experiments._protocol import N_JOBS, canvas, with_neighborhood
 from experiments._report import ADDED, NO_NUMBER, STATEMENT, Result, holds, report, row
 from experiments._texts import Phrases, alike_neighbors, draw_disc, majority, n_regions, same_by_chance, size_in_bits
 from protolearn import RelationalSOM
@@ -140,8 +140,11 @@ def one_map(n_texts: int, epochs: int, name: str, seed: int) -> dict[str, Any]:
     source = Phrases(texts)
     warm_up(texts, lattice)
     settings = {"n_approximation": K, "max_iter": epochs, "random_state": seed, "n_jobs": 1} | MAPS[name]
+    settings |= {"metric": "ncd", "patches": Patches(PATCH_SIZE)}
     before, start = resident(), time.process_time()
-    som = RelationalSOM(lattice, metric="ncd", patches=Patches(PATCH_SIZE), **settings).fit(source)
+    som = RelationalSOM(
+        lattice, metric="ncd", patches=Patches(PATCH_SIZE), **with_neighborhood(RelationalSOM, settings)
+    ).fit(source)
     minutes = (time.process_time() - start) / 60
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     winners = n_texts * len(som.support_)  # counted by the source too, after learning
