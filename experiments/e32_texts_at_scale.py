@@ -142,9 +142,7 @@ def one_map(n_texts: int, epochs: int, name: str, seed: int) -> dict[str, Any]:
     settings = {"n_approximation": K, "max_iter": epochs, "random_state": seed, "n_jobs": 1} | MAPS[name]
     settings |= {"metric": "ncd", "patches": Patches(PATCH_SIZE)}
     before, start = resident(), time.process_time()
-    som = RelationalSOM(
-        lattice, metric="ncd", patches=Patches(PATCH_SIZE), **with_neighborhood(RelationalSOM, settings)
-    ).fit(source)
+    som = RelationalSOM(lattice, **with_neighborhood(RelationalSOM, settings)).fit(source)
     minutes = (time.process_time() - start) / 60
     highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     winners = n_texts * len(som.support_)  # counted by the source too, after learning
