@@ -282,31 +282,39 @@ def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
 
     Samples at equal distances are ordered along the third moment of the data, and then along a random direction.
     """
-    moments = _moments(source)
-    mean, _, moment, most = moments
+    numbers = rng.normal(size=(1, source.n_columns))
+    mean, variance = mean_and_variance(source)
     root = np.sqrt(source.metric)  # as distances measure, so that labels keep their share at all scales of features
-    (direction,) = _noise_of(moments, rng, 1)
+    (distances,) = source.gather(lambda chunk: (_lengths((chunk.points - mean) * root),))
+    ranks = _ranked(distances, distances)
+    if len(ranks) and ranks.max() < len(ranks) - 1:
+        moments = _moments(source, mean, variance)
+        moment, most = moments[1:]
+        (direction,) = _dealt(moments, numbers)
 
-    def look(chunk: Chunk) -> tuple[Floats, Floats, Floats]:
-        apart = (chunk.points - mean) * root
-        return _lengths(apart), apart @ moment, apart @ direction
+        def look(chunk: Chunk) -> tuple[Floats, Floats]:
+            apart = (chunk.points - mean) * root
+            return apart @ moment, apart @ direction
 
-    distances, along, across = source.gather(look)
-    ranks = _ranked(along, distances * most, _ranked(distances, distances))
-    return np.argsort(_ranked(across, distances * np.linalg.norm(direction), ranks), kind="stable")
+        along, across = source.gather(look)
+        ranks = _ranked(along, distances * most, ranks)
+        ranks = _ranked(across, distances * np.linalg.norm(direction), ranks)
+    return np.argsort(ranks, kind="stable")
 
 
 def column_noise(source: PointSource, rng: np.random.RandomState, n_rows: int) -> Floats:
     """Return normal random numbers (n_rows, D): those of a column depend on its values, not on its place."""
-    return _noise_of(_moments(source), rng, n_rows)
+    numbers = rng.normal(size=(n_rows, source.n_columns))
+    return _dealt(_moments(source, *mean_and_variance(source)), numbers)
 
 
-def _noise_of(moments: tuple[Floats, Floats, Floats, float], rng: np.random.RandomState, n_rows: int) -> Floats:
-    _, variance, moment, most = moments
+def _dealt(moments: tuple[Floats, Floats, float], numbers: Floats) -> Floats:
+    """Deal random numbers (m, D) to the columns in the order of their variances, and of their third moments."""
+    variance, moment, most = moments
     ranks = _ranked(moment, np.full(len(moment), most), _ranked(variance, variance))
-    numbers = np.empty((n_rows, len(variance)))
-    numbers[:, np.argsort(ranks, kind="stable")] = rng.normal(size=numbers.shape)
-    return numbers
+    dealt = np.empty_like(numbers)
+    dealt[:, np.argsort(ranks, kind="stable")] = numbers
+    return dealt
 
 
 def random_axes(source: PointSource, rng: np.random.RandomState, n_prototypes: int, n_components: int) -> Floats:
@@ -316,12 +324,8 @@ def random_axes(source: PointSource, rng: np.random.RandomState, n_prototypes: i
     return np.swapaxes(np.linalg.qr(columns)[0], 1, 2)
 
 
-def _moments(source: PointSource) -> tuple[Floats, Floats, Floats, float]:
-    """Return mean and variance of every column, the third moment (D,), and how long it is at most.
-
-    All but the mean are as distances measure.
-    """
-    mean, variance = mean_and_variance(source)
+def _moments(source: PointSource, mean: Floats, variance: Floats) -> tuple[Floats, Floats, float]:
+    """Return the variance of every column, the third moment (D,), and how long it is at most, as distances measure."""
     unit = np.sqrt(source.metric @ variance) or 1.0
     root = np.sqrt(source.metric)
 
@@ -332,7 +336,7 @@ def _moments(source: PointSource) -> tuple[Floats, Floats, Floats, float]:
         return np.append(squares @ apart, squares @ lengths)
 
     *moment, most = source.sum(cubes)
-    return mean, source.metric * variance, np.array(moment), most
+    return source.metric * variance, np.array(moment), most
 
 
 def _lengths(vectors: Floats) -> Floats:
